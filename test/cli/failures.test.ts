@@ -43,31 +43,24 @@ const problem = (status: number, code: string, more: object = {}) =>
     },
   )
 
-const exitOf: Record<number, number> = {
-  400: 2,
-  401: 4,
-  403: 5,
-  404: 3,
-  405: 1,
-  408: 7,
-  409: 6,
-  412: 6,
-  413: 2,
-  414: 2,
-  415: 2,
-  421: 1,
-  422: 2,
-  429: 7,
-  431: 2,
-  500: 1,
-  503: 7,
+const statusesOf = {
+  1: [405, 421, 500],
+  2: [400, 413, 414, 415, 422, 431],
+  3: [404],
+  4: [401],
+  5: [403],
+  6: [409, 412],
+  7: [408, 429, 503],
 }
+const exitOf = new Map(
+  Object.entries(statusesOf).flatMap(([exit, statuses]) => statuses.map((status) => [status, Number(exit)])),
+)
 const exceptions: Record<string, number> = { expired_key: 4, idempotency_mismatch: 6 }
 
 describe('the exit code', () => {
   plain.each(Object.entries(statusOf))('of %s (%d) is the one of the table', async (code, status) => {
     const { code: exit, stdout } = await answered(() => problem(status, code))
-    expect({ exit, stdout }).toEqual({ exit: exceptions[code] ?? exitOf[status], stdout: '' })
+    expect({ exit, stdout }).toEqual({ exit: exceptions[code] ?? exitOf.get(status), stdout: '' })
   })
 
   plain.each<[string, number, () => Response]>([
@@ -112,19 +105,6 @@ describe('the exit code', () => {
     const cause = Object.assign(new Error('not trusted'), { code: wireCode })
     const fault = networkErrorOf(request, cause, { part: 'head', connectTimeoutMs: 5000 })
     expect(failureOf(fault, null)).toMatchObject({ code: 'tls', exit: 'unavailable', hint })
-  })
-
-  plain.each([
-    ['SIGINT', 130, 'Interrupted'],
-    ['SIGTERM', 143, 'Terminated'],
-  ] as const)('of %s is %d, whatever was going on', async (signal, expected, word) => {
-    const controller = new AbortController()
-    const interrupt = () => {
-      controller.abort(new InterruptedError(signal))
-      throw new Error('the connection broke off')
-    }
-    const ran = await answered(interrupt, 'courses list', { signal: controller.signal })
-    expect(ran).toMatchObject({ code: expected, stdout: '', stderr: `error: ${word}\n` })
   })
 
   plain.each([
@@ -396,11 +376,6 @@ describe('a refused credential', () => {
 describe('a fault of signing in', () => {
   plain.each<[SignInCode, string, boolean]>([
     ['signed_out', 'auth', false],
-    ['token_refused', 'auth', false],
-    ['answer_unusable', 'auth', false],
-    ['access_denied', 'auth', false],
-    ['wrong_issuer', 'auth', false],
-    ['port_unavailable', 'auth', false],
     ['server_unavailable', 'unavailable', true],
   ])('%s is one of %s for the exit code', (code, exit, retryable) => {
     const error = new SignInError(code, 'what', { why: ['why'], hint: 'do this' })

@@ -63,33 +63,20 @@ const learnctlOnly: readonly [line: string, command: string][] = [
 /** Commands that they do not support, one of each kind and all with a request of their own, and what each needs. */
 const missing: readonly [line: string, needed: string][] = [
   ['courses delete 1 --yes', 'courses.delete (DELETE /v1/courses/1 returned 404)'],
-  ['courses diff 1 1', 'courses.diff (GET /v1/courses/1/versions/1/diff returned 404)'],
-  ['courses restore 1 1 --yes', 'courses.restore (POST /v1/courses/1/versions/1/restore returned 404)'],
-  ['courses restore-deleted 1', 'courses.restoreDeleted (POST /v1/deleted-courses/1/restore returned 404)'],
   ['lessons move 1 --position 1', 'lessons.get (GET /v1/lessons/1 returned 404)'],
   ['users list', 'users.list (GET /v1/users returned 404)'],
-  ['users export', 'users.list (GET /v1/users returned 404)'],
   ['users suspend 2', 'users.update (PUT /v1/users/2 returned 404)'],
-  ['users restore 2', 'users.get (GET /v1/users/2 returned 404)'],
   ['users export-data 1', 'users.data (GET /v1/users/1/data returned 404)'],
   ['enrollments create --course 1 --user 2', 'enrollments.create (POST /v1/enrollments returned 404)'],
-  ['enrollments restore 1', 'enrollments.update (PUT /v1/enrollments/1 returned 404)'],
-  ['progress export', 'progress.all (GET /v1/progress returned 404)'],
   ['grades set 2 --course 1 --score 1', 'grades.set (PUT /v1/grades returned 404)'],
-  ['grades report 1', 'grades.report (GET /v1/gradebooks/1 returned 404)'],
-  ['analytics activity --by day', 'analytics.activity (GET /v1/analytics/activity returned 404)'],
   ['analytics dataset warehouse', 'analytics.changes (GET /v1/analytics/changes returned 404)'],
   ['analytics statements', 'analytics.statements (GET /v1/analytics/statements returned 404)'],
   ['report', 'analytics.report (GET /v1/analytics/report returned 404)'],
   ['audit verify', 'audit.list (GET /v1/audit returned 404)'],
-  ['groups members add 1 2', 'groups.addMember (PUT /v1/groups/1/members/2 returned 404)'],
   [
     'integrations map canvas course 1 2',
     'integrations.map (PUT /v1/integrations/canvas/mappings returned 404)',
   ],
-  ['webhooks endpoints test 1', 'endpoints.test (POST /v1/webhooks/endpoints/1/test returned 404)'],
-  ['webhooks deliveries replay 1', 'deliveries.replay (POST /v1/webhooks/deliveries/1/replay returned 404)'],
-  ['auth grants revoke 1 --yes', 'grants.revoke (DELETE /v1/grants/1 returned 404)'],
 ]
 
 /** Commands about this machine, which send nothing. */
@@ -257,9 +244,3 @@ test.for(['--if-not-exists', '--upsert'])(
     ).toEqual([['Go']])
   },
 )
-
-test('several courses are changed side by side, and those that fail are named', async ({ cli, seed }) => {
-  const { code, stdout, stderr } = await cli.run('courses update 1 77 --title Went', at(seed))
-  expect({ code, stdout }).toEqual({ code: 8, stdout: '1\n' })
-  expect(stderr).toContain('error: Cannot update 1 of 2 courses\n  77: ')
-})

@@ -21,9 +21,7 @@ const forbidden = (code: string) => ({
 describe('an error of Moodle, which has status 200, refuses the list of courses', () => {
   test.for([
     ['invalidtoken', expired('invalidtoken')],
-    ['accesskeyexpired', expired('accesskeyexpired')],
     ['invalidtimedtoken', expired('invalidtimedtoken')],
-    ['expiredtoken', expired('expiredtoken')],
     ['usernotfullysetup', expired('usernotfullysetup')],
     ['sitemaintenance', { refusal: 'busy', detail: 'it is under maintenance', retryAfter: 60 }],
     [
@@ -34,12 +32,8 @@ describe('an error of Moodle, which has status 200, refuses the list of courses'
       },
     ],
     ['nopermissions', forbidden('nopermissions')],
-    ['nopermission', forbidden('nopermission')],
-    ['nopermissiontoviewgrades', forbidden('nopermissiontoviewgrades')],
     ['required_capability_exception', forbidden('required_capability_exception')],
-    ['errorcoursecontextnotvalid', forbidden('errorcoursecontextnotvalid')],
     ['requireloginerror', forbidden('requireloginerror')],
-    ['notingroup', forbidden('notingroup')],
     ['dmlreadexception', { refusal: 'answer', detail: 'core_course_get_courses failed (dmlreadexception)' }],
   ] as const)('%s', ([errorcode, refusal]) => {
     expect(read({ exception: 'moodle_exception', errorcode, message: 'No' })).toEqual(refusal)

@@ -5,18 +5,11 @@ describe('a global flag that a command cannot honour', () => {
   test.for([
     ['server start --limit 5', '--limit', 'learnctl server start'],
     ['server start --url https://school.example', '--url', 'learnctl server start'],
-    ['server status --database a.db', '--database', 'learnctl server status'],
-    ['server stop --columns url', '--columns', 'learnctl server stop'],
     ['server openapi --quiet', '--quiet', 'learnctl server openapi'],
     ['courses create --title Sea --all', '--all', 'learnctl courses create'],
-    ['courses get ext:sea --limit 3', '--limit', 'learnctl courses get'],
     ['--limit 3 users me', '--limit', 'learnctl users me'],
     ['auth login --database a.db', '--database', 'learnctl auth login'],
-    ['auth logout --url https://school.example', '--url', 'learnctl auth logout'],
     ['auth token --columns x', '--columns', 'learnctl auth token'],
-    ['auth status --all', '--all', 'learnctl auth status'],
-    ['profiles list --url https://school.example', '--url', 'learnctl profiles list'],
-    ['doctor --limit 5', '--limit', 'learnctl doctor'],
     ['doctor --dry-run', '--dry-run', 'learnctl doctor'],
     ['open --all', '--all', 'learnctl open'],
   ])('is refused before anything is done: %s', async ([line = '', flag = '', command = ''], { local }) => {

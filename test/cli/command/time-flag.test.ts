@@ -18,13 +18,9 @@ describe('a time', () => {
     [`${updated} 2026-01-31`, 'updated_since', '2026-01-31T00:00:00.000Z'],
     [`${updated} 2026-01-31T09:30:00Z`, 'updated_since', '2026-01-31T09:30:00Z'],
     [`${updated} 90d`, 'updated_since', '2025-12-01T12:00:00.000Z'],
-    ['users list --updated-since 3mo', 'updated_since', '2025-12-01T12:00:00.000Z'],
     [`${updated} 2026-01-31 --timezone Europe/Berlin`, 'updated_since', '2026-01-30T23:00:00.000Z'],
-    ['audit list --since 90d', 'since', '2025-12-01T12:00:00.000Z'],
     ['audit list --until 2026-01-31 --timezone Europe/Berlin', 'until', '2026-01-30T23:00:00.000Z'],
-    ['webhooks deliveries list --received-since 1d', 'since', '2026-02-28T12:00:00.000Z'],
     [`${progress} 2h`, 'lastAccessed', '2026-03-01T10:00:00.000Z'],
-    [`${progress} 2026-02-28`, 'lastAccessed', '2026-02-28T00:00:00.000Z'],
     [`${key} --expires 90d`, 'expiresAt', '2026-05-30T12:00:00.000Z'],
     [`${key} --expires-at never`, 'expiresAt', 'null'],
     [`${key} --expires-at 1y`, 'expiresAt', '2027-03-01T12:00:00.000Z'],
@@ -32,11 +28,9 @@ describe('a time', () => {
     ['analytics export --start-date 2026-01-31', 'start_date', '2026-01-31'],
     ['analytics export --start-date 1y', 'start_date', '2025-03-01T12:00:00.000Z'],
     ['analytics export --end-date 7d', 'end_date', '2026-02-22T12:00:00.000Z'],
-    ['analytics summary --last 1y', 'start_date', '2025-03-01T12:00:00.000Z'],
     ['analytics export --last 3mo', 'start_date', '2025-12-01T12:00:00.000Z'],
     ['analytics activity --last 2w', 'start_date', '2026-02-15T12:00:00.000Z'],
     ['analytics statements --last 24h', 'start_date', '2026-02-28T12:00:00.000Z'],
-    ['webhooks endpoints backfill whk_1 --last 1y', 'start_date', '2025-03-01T12:00:00.000Z'],
     ['report --last 90min', 'start_date', '2026-03-01T10:30:00.000Z'],
     [`${updated} 5s`, 'updated_since', '2026-03-01T11:59:55.000Z'],
     // The last Sunday of March has 23 hours in Berlin.
@@ -93,23 +87,16 @@ describe('a time', () => {
       'analytics activity --last month',
       '--last must be a duration, such as 24h, 30d, 2w, 3mo or 1y, not "month"\n  hint: --last 1mo\n',
     ],
-    ['report --last 1w --end-date 2026-02-01', '--last and --end-date cannot be used together'],
     [`${updated} 9999y`, '--updated-since must be in the years 0 to 9999, not "9999y"'],
-    ['analytics export --start-date 2026-02-30', '--start-date must be a day that exists, not "2026-02-30"'],
     [
       'analytics summary --start-date 2026-03-01 --end-date 2026-02-28',
       '--start-date 2026-03-01 is after --end-date 2026-02-28',
     ],
     ['analytics export --start-date 7d --end-date 30d', '--start-date 7d is after --end-date 30d'],
     [
-      'analytics export --last 2026-01-31',
-      '--last must be a duration, such as 24h, 30d, 2w, 3mo or 1y, not "2026-01-31"',
-    ],
-    [
       `${updated} 1d --timezone Europe/Berlln`,
       /--timezone must be a time zone, such as .*"Europe\/Berlln"\n.*Did you mean Europe\/Berlin/,
     ],
-    ['courses list --timezone Mars', '--timezone must be a time zone'],
   ] as const)('%s is refused', async ([line, message], { local }) => {
     expectClearError(await local.run(line), 2, message)
   })

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import { beforeEach, describe, expect, onTestFinished } from 'vitest'
-import { parse as parseYaml } from 'yaml'
 import type { Person } from '../../helpers/academy.ts'
 import { type TestCli, testCli, test as withCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
@@ -88,11 +87,6 @@ describe('the formats', () => {
 })
 
 describe('-o', () => {
-  test('yaml has the rows of JSON', { tags: ['slow'] }, async ({ school }) => {
-    const rows = JSON.parse((await school.run('analytics export -o json')).stdout)
-    expect(parseYaml((await school.run('analytics export -o yaml')).stdout)).toEqual(rows)
-  })
-
   test('table is one on a terminal, and tab-separated in a pipe', async ({ school }) => {
     const flags = 'analytics export -o table --learner ext:S-3'
     expect((await school.run(flags)).stdout).toBe(
@@ -152,14 +146,6 @@ describe('--columns', () => {
     writeFileSync(join(school.cwd, 'learnctl.json'), '{"columns":["id","email"]}')
     expect((await school.run('analytics export')).stdout).toMatch(/^learnerId,email,firstName/)
   })
-
-  test('that no row has are told with those that there are, and no file is left', async ({ school }) => {
-    const { code, stderr } = await school.run('analytics export --columns email,nme --file learners.csv')
-    expect(code).toBe(2)
-    expect(stderr).toContain('nme')
-    expect(stderr).toContain('learnerId, email, firstName')
-    expect(readdirSync(school.cwd)).toEqual([])
-  })
 })
 
 describe('which rows', () => {
@@ -208,17 +194,6 @@ describe('which rows', () => {
 
 describe('--file', () => {
   const files = (cli: TestCli) => readdirSync(cli.cwd)
-
-  test('holds the same bytes, and standard output stays empty', async ({ school }) => {
-    const piped = await school.run('analytics export --format ndjson')
-    expect(await school.run('analytics export --format ndjson --file learners.ndjson')).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'Exported 130 rows to learners.ndjson\n',
-    })
-    expect(readFileSync(join(school.cwd, 'learners.ndjson'), 'utf8')).toBe(piped.stdout)
-    expect(files(school)).toEqual(['learners.ndjson'])
-  })
 
   test.for([
     ['learners.csv', '-o csv'],

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { test as withCli } from '../../helpers/cli.ts'
 
@@ -37,14 +36,6 @@ test('each statement is a line, and the same in each export', { tags: ['slow'] }
   })
   expect(stdout).not.toContain('school.example')
   expect((await school.run('analytics statements')).stdout).toBe(stdout)
-})
-
-test('--file writes for its owner alone, compressed by its name', { tags: ['slow'] }, async ({ school }) => {
-  const { stdout } = await school.run('analytics statements')
-  const run = await school.run('analytics statements --file s.jsonl.gz')
-  expect(run).toMatchObject({ code: 0, stderr: 'Exported 151 rows to s.jsonl.gz\n' })
-  expect(gunzipSync(readFileSync(join(school.cwd, 's.jsonl.gz'))).toString()).toBe(stdout)
-  expect(await school.run('analytics statements --file s.jsonl.gz')).toMatchObject({ code: 2 })
 })
 
 test('-o json, and a file that ends in .json, have one array', { tags: ['slow'] }, async ({ school }) => {

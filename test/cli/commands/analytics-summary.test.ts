@@ -120,21 +120,6 @@ describe('in a pipe', () => {
     expect(rows).toContainEqual(['gradeDistribution', '90–100', 'enrollments', '1'])
     expect(rows.filter(([section]) => section === 'gradeDistribution')).toHaveLength(10)
   })
-
-  test('as JSON is the summary as the API gives it', { tags: ['slow'] }, async ({ local }) => {
-    expect(
-      await resultOf(local, 'analytics summary --start-date 2026-03-01 --end-date 2026-03-01'),
-    ).toMatchObject({
-      period: { start: '2026-03-01T00:00:00.000Z', end: '2026-03-02T00:00:00.000Z' },
-      summary: {
-        learners: 3,
-        enrollments: 3,
-        completed: 1,
-        averageGradePercent: null,
-        distribution: [1, 0, 0, 0, 1, 0, 0, 0, 0, 1],
-      },
-    })
-  })
 })
 
 test.for(['summary', 'export'])(

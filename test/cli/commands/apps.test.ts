@@ -36,11 +36,6 @@ describe('create', () => {
     expectClearError(refused, 2, '--name, --redirect-uri or --machine-scopes are required')
   })
 
-  test('says in its help what replaces the redirect URI', async ({ local }) => {
-    const { stdout } = await local.run('apps create --help')
-    expect(stdout.replace(/\s+/g, ' ')).toContain('(required without --machine-scopes)')
-  })
-
   test('of one that acts for itself needs machine scopes alone', { tags: ['slow'] }, async ({ local }) => {
     const created = await resultOf(
       local,

@@ -140,12 +140,6 @@ describe('auth login --device', () => {
       4,
       /The code expired before anyone signed in\n {2}hint: Try again: learnctl auth login --device\n$/,
     ],
-    [
-      'any other refusal',
-      { status: 400, body: { error: 'invalid_grant' } },
-      4,
-      'refused the sign-in: invalid_grant',
-    ],
   ]
 
   test.for(answers)('ends with %s', async ([, answer, exit, error], { desk }) => {
@@ -160,18 +154,8 @@ describe('auth login --device', () => {
       { status: 401, body: { error: 'invalid_client' } },
       /invalid_client\n {2}hint: .*--client-id/,
     ],
-    [
-      'refuses the rights',
-      { status: 400, body: { error: 'invalid_scope' } },
-      /invalid_scope\n {2}hint: .*--scopes/,
-    ],
     ['answers with a page', page, 'a web page instead of JSON (/device_authorization)'],
     ['gives no code', { body: { ...begun, user_code: undefined } }, 'returned no usable code: "user_code"'],
-    [
-      'does not say how long the code lives',
-      { body: { ...begun, expires_in: undefined } },
-      'returned no usable code: "expires_in"',
-    ],
     [
       'names a program',
       { body: { ...begun, verification_uri: 'file:///bin/sh' } },

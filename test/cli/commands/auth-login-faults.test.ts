@@ -38,7 +38,6 @@ function sentBack(parameters: Readonly<Record<string, string>>): {
 
 describe('a sign-in with a browser that', () => {
   const answers: readonly [what: string, parameters: Record<string, string>, error: RegExp][] = [
-    ['is denied', { error: 'access_denied' }, /^error: Sign-in to school\.example was denied\n$/],
     [
       'is denied, with a reason',
       { error: 'access_denied', error_description: 'Not <today>.' },
@@ -48,11 +47,6 @@ describe('a sign-in with a browser that', () => {
       'asks for too much',
       { error: 'invalid_scope', error_description: 'No such right.' },
       /refused the sign-in: invalid_scope: No such right\.\n {2}hint: .*--scopes read\n$/,
-    ],
-    [
-      'comes from an application that is unknown',
-      { error: 'unauthorized_client' },
-      /refused the sign-in: unauthorized_client\n {2}hint: .*--client-id/,
     ],
     ['meets a fault of another kind', { error: '\u001b[31mboom' }, /refused the sign-in: \\x1b\[31mboom\n$/],
     ['brings no code', {}, /school\.example returned no authorization code\n$/],
@@ -167,12 +161,6 @@ describe('a token endpoint that', () => {
       { status: 401, body: { code: 'unauthorized' } },
       4,
       /returned 401 \(\/token\)\n {2}hint: If the token endpoint is elsewhere, specify it with --token-url <url>\n$/,
-    ],
-    [
-      'answers 500',
-      { status: 500, body: { error: 'server_error' } },
-      4,
-      'school.example returned 500 (/token)',
     ],
     ['answers with text', { body: 'access_token=1' }, 4, 'returned invalid JSON (/token)'],
     [
@@ -397,14 +385,6 @@ describe('a redirect URI', () => {
       expectFailed(desk, ran, 4, `Cannot listen on ${host}:${taken}: the port is already in use`)
       expect(ran.shown).toBeUndefined()
     }
-  })
-})
-
-test('a fault is JSON where JSON was asked for', async ({ desk }) => {
-  const ran = await desk.login('-o json', sentBack({ error: 'access_denied' }).person)
-  expect(ran).toMatchObject({ code: 4, stdout: '' })
-  expect(JSON.parse(ran.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
-    error: { code: 'access_denied', exitCode: 4, message: 'Sign-in to school.example was denied' },
   })
 })
 

@@ -76,11 +76,6 @@ describe('auth login refuses', () => {
     expect(desk.school.requests).toEqual([])
   })
 
-  test('a platform over plain http, but on this machine', async ({ desk }) => {
-    expectClearError(await desk.cli.run('auth login --url http://school.example'), 2, '--insecure-http')
-    expect(desk.school.requests).toEqual([])
-  })
-
   test('to sign anybody in whose session could not be stored', async ({ desk }) => {
     writeFileSync(join(desk.cli.home, 'file'), '')
     const env = { LEARNCTL_CONFIG_DIR: join(desk.cli.home, 'file') }
@@ -281,12 +276,6 @@ describe('auth login --dry-run', () => {
       `note: The endpoint and default scopes may differ, because ${school}${wellKnown} is read first\n`,
     )
     expect(desk.school.requests).toEqual([])
-  })
-
-  test('names the metadata of a platform below a path', async ({ desk }) => {
-    const { stdout, stderr } = await desk.cli.run(`auth login --dry-run --url ${school}/lms`)
-    expect(stdout).toMatch(/^GET https:\/\/school\.example\/lms\/oauth\/authorize\?/)
-    expect(stderr).toContain(`, because ${school}${wellKnown}/lms is read first\n`)
   })
 
   test('shows the request for a code with --device, as JSON where that is asked for', async ({ desk }) => {

@@ -102,16 +102,6 @@ describe('before several are deleted', () => {
     expect(asked.stderr).toContain('Type 2 to confirm')
     expect(await statuses(local)).toEqual({ c: 'draft' })
   })
-
-  test('--yes is required where nothing can be asked', { tags: ['slow'] }, async ({ local }) => {
-    const refused = await local.run('courses delete a b')
-    expect(refused).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('error: Refusing to delete 2 courses without confirmation\n'),
-    })
-    expect(Object.keys(await statuses(local))).toHaveLength(3)
-    expect(await local.run('courses delete a b --yes')).toMatchObject({ code: 0 })
-  })
 })
 
 describe('--ids', () => {

@@ -5,7 +5,6 @@ import { beforeEach, describe, expect } from 'vitest'
 import { verifyPassword } from '../../../src/server/access/password-hash.ts'
 import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
 import { expectClearError, ran, resultOf, rowsOf } from '../../helpers/result.ts'
-import { createGrant } from '../../helpers/signed-in.ts'
 
 const password = 'correct horse battery'
 
@@ -52,22 +51,6 @@ describe('create', () => {
         learningPreferences,
       },
     })
-  })
-
-  test('has no flag for a password, but takes one from standard input', async ({ local }) => {
-    const secret = 'correct horse battery'
-    const stdin = JSON.stringify({ email: 'ada@school.example', password: secret })
-    expect(await local.run('users create --password x')).toMatchObject({ code: 2 })
-    const runs = [
-      await local.run('users create --body - --dry-run', { stdin }),
-      await local.run('users create --body - --debug -o json', { stdin }),
-      await local.run('users get email:ada@school.example -o json'),
-    ]
-    for (const { code, stdout, stderr } of runs) {
-      expect(code).toBe(0)
-      expect(stdout + stderr).not.toContain(secret)
-    }
-    expect(runs[0]?.stdout).toContain('"password": "***"')
   })
 
   test('takes a password from standard input, without its line end', async ({ local }) => {
@@ -182,21 +165,6 @@ describe('set-password', () => {
       stderr: 'Set the password of user admin@academy.local; their sessions and grants have ended\n',
     })
     expect(await opens(local, 'admin@academy.local', password)).toBe(false)
-  })
-
-  test('works elsewhere, for admins, and ends grants', async ({ remote, academy, admin, instructor }) => {
-    const as = (key: string) => ({
-      env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key },
-      stdin: password,
-    })
-    await createGrant(academy, { userId: instructor.id })
-    const refused = await remote.run(`users set-password ${instructor.id}`, as(instructor.key))
-    expect(refused).toMatchObject({ code: 5, stdout: '' })
-    expect(await resultOf(remote, 'auth grants list', as(instructor.key))).toHaveLength(1)
-    expect(await remote.run(`users set-password ${instructor.id}`, as(admin.key))).toMatchObject({ code: 0 })
-    expect(await resultOf(remote, 'auth grants list', as(instructor.key))).toEqual([])
-    const missing = await remote.run('users set-password usr_none', as(admin.key))
-    expectClearError(missing, 3, 'usr_none')
   })
 
   test.for<[what: string, line: string, given: RunOptions, message: string]>([

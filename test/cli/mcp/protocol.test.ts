@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream'
-import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { guardOutput } from '../../../src/cli/mcp/serve-messages.ts'
 import type { Io } from '../../../src/cli/terminal/io.ts'
 import { test as base, testCli } from '../../helpers/cli.ts'
 import { McpProcess } from '../../helpers/mcp-client.ts'
-import { randomRuns } from '../../helpers/random.ts'
 
 const test = base.extend('mcp', async ({ local }, { onCleanup }) => {
   const mcp = new McpProcess(local, [])
@@ -226,49 +224,6 @@ describe('messages', () => {
     slow.answer()
     expect((await mcp.run(['courses', 'list'])).data).toMatchObject({ exitCode: 0 })
     expect(mcp.lines.filter((line) => line.includes('"first"'))).toEqual([])
-  })
-
-  test('of any form leave the server working', { tags: ['slow'] }, async ({ local }) => {
-    const json = fc.jsonValue({ maxDepth: 3 })
-    const method = fc.constantFrom('ping', 'tools/call', 'tools/list', 'initialize', 'server/discover', 'x')
-    const argv = fc.array(
-      fc.constantFrom('courses', 'list', '--all', '-', '@', '--', '-o', 'users', 'get', ''),
-    )
-    const envelope = fc.record(
-      {
-        jsonrpc: fc.constantFrom('2.0', '1.0', 2),
-        id: fc.oneof(fc.integer(), fc.string(), json),
-        method: fc.oneof(method, fc.string()),
-        params: fc.oneof(
-          json,
-          fc.record(
-            {
-              name: fc.constantFrom('run', 'help', 'search', 'x'),
-              arguments: fc.oneof(json, fc.record({ argv, confirm: json }, { requiredKeys: [] })),
-            },
-            { requiredKeys: [] },
-          ),
-        ),
-      },
-      { requiredKeys: [] },
-    )
-    const line = fc.oneof(
-      envelope.map((value) => JSON.stringify(value)),
-      envelope.map((value) => JSON.stringify(value).slice(0, -3)),
-      fc.string().map((text) => text.replaceAll('\n', ' ')),
-    )
-    const mcp = new McpProcess(local, ['--allow-writes'])
-    const batch = fc.array(line, { minLength: 100, maxLength: 100 })
-    await fc.assert(
-      fc.asyncProperty(batch, async (lines) => {
-        for (const each of lines) mcp.write(each)
-        expect(await mcp.request('ping', {}, `after ${mcp.lines.length}`)).toMatchObject({ result: {} })
-      }),
-      { numRuns: randomRuns(5, 100), endOnFailure: true },
-    )
-    for (const each of mcp.lines) expect(JSON.parse(each)).toMatchObject({ jsonrpc: '2.0' })
-    expect(await mcp.run(['courses', 'list'])).toMatchObject({ isError: false })
-    expect(await mcp.end()).toBe(0)
   })
 })
 

@@ -66,13 +66,6 @@ describe.each(commands)('$path', ({ path, command }) => {
     expect(flags.filter((flag) => !/^[a-z]+(-[a-z]+)*$/.test(flag) || flag.startsWith('no-'))).toEqual([])
   })
 
-  test('gives examples of itself', () => {
-    // An example may pipe the ids of a list into the command.
-    const typed = command.isDefault ? path.split(' ', 1)[0] : path
-    const own = new RegExp(`^(${typed}|\\S+( \\S+)? list .* \\| learnctl ${typed})( |$)`)
-    for (const example of command.examples ?? []) expect(example).toMatch(own)
-  })
-
   test('explains itself in 80 columns, but for what is to be copied', () => {
     const [told = ''] = commandHelp(`learnctl ${path}`, command, 80).split('\nExamples:\n')
     expect(told.split('\n').filter((line) => line.length > 80)).toEqual([])

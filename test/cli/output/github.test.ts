@@ -280,14 +280,6 @@ describe('rosters', () => {
       expect(summary).not.toMatch(/grace|hopper/i)
     }
   })
-
-  test('that differ from the academy are annotated without names', async ({ local, step }) => {
-    put(local, 'users.csv', users[0] ?? '', 'ada,x,Ada,Lovelace,ada@example.org')
-    const { code, annotations, summary } = await step('roster diff users.csv --format moodle')
-    expect(code).toBe(9)
-    expect(annotations).toEqual(['::notice file=users.csv,line=2,title=learnctl::Creates user'])
-    expect(summary).toMatch(/^### learnctl roster diff\n/)
-  })
 })
 
 describe('annotations and summaries', () => {

@@ -65,11 +65,6 @@ describe('--columns', () => {
     })
   })
 
-  test('suggests a near name, also of a field inside another', async ({ local }) => {
-    const { stderr } = await ran(local, 'users list --columns firstNam', 2)
-    expect(stderr).toContain('hint: Did you mean firstName?')
-  })
-
   test('with an unknown name lists the valid ones, before anything is done', async ({ local }) => {
     const { stderr } = await ran(local, 'courses create --title Go --columns id,titel', 2)
     expect(stderr).toContain('Columns: id, externalId, title,')
@@ -278,14 +273,4 @@ describe('a terminal', () => {
       stderr: 'note: No results\n',
     })
   })
-})
-
-test('a reader that leaves ends the run quietly', async ({ local }) => {
-  await local.run('courses create --title Go')
-  expect(await local.run('courses list -o json', { readerLeavesAfter: 1 })).toEqual({
-    code: 0,
-    stdout: '',
-    stderr: '',
-  })
-  expect(await local.run('--help', { readerLeavesAfter: 1 })).toEqual({ code: 0, stdout: '', stderr: '' })
 })

@@ -45,11 +45,6 @@ describe('the listed way', () => {
     expect((await cli.run('__complete zsh courses rest')).stdout).toMatch(/^words\nrestore:[^\n]*\n$/)
     expect((await cli.run('__complete zsh profiles sh')).stdout).toBe('words\n')
   })
-
-  test('says a mark of a flag once', async () => {
-    const summaries = commands.flatMap(({ command }) => (command.flags ?? []).map(({ summary }) => summary))
-    expect(summaries.filter((summary) => /\((repeatable|required)\)/.test(summary))).toEqual([])
-  })
 })
 
 describe('what was said before goes on working', () => {
@@ -137,15 +132,6 @@ describe('several records', () => {
       2,
     )
     expect(twice.stderr).toContain('--user and <user> cannot be used together')
-  })
-
-  test('are graded at once', { tags: ['slow'] }, async ({ local }) => {
-    await fill(local)
-    await local.run('enrollments create ada@b.example bob@b.example --course ext:LOG')
-    const { code, stderr } = await local.run(
-      'grades set ada@b.example bob@b.example --course ext:LOG --score 9',
-    )
-    expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 0, lines: 3 })
   })
 })
 

@@ -92,11 +92,6 @@ describe('grades import --from', () => {
     },
   )
 
-  test('shows in its usage what replaces the file', async ({ local }) => {
-    const { stdout } = await local.run('grades import --help')
-    expect(stdout).toContain('Usage: learnctl grades import (<file> | --from <kind>) [flags]')
-  })
-
   test('takes no file beside it', async ({ local }) => {
     const { stderr } = await ran(local, 'grades import grades.csv --from canvas', 2)
     expect(stderr).toContain('A file and --from cannot be used together')

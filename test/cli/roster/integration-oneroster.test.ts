@@ -125,15 +125,6 @@ describe('a clear error', () => {
       'the client id or the client secret is wrong',
     ],
     [
-      'a login page',
-      oneRosterClient,
-      {
-        instead: ({ url }) =>
-          url.pathname.includes('/ims/') ? { status: 200, body: '<!doctype html>' } : undefined,
-      },
-      'web page',
-    ],
-    [
       'a missing scope',
       oneRosterClient,
       { instead: ({ url }) => (url.pathname.includes('/ims/') ? json({}, 403) : undefined) },
@@ -156,15 +147,6 @@ describe('a clear error', () => {
       expect(refused.stdout + refused.stderr).not.toContain(client.secret)
     },
   )
-
-  test('asks for the client secret again before another address gets its token', async ({ local }) => {
-    await connect(local, fake())
-    const refused = await local.run(
-      'integrations set oneroster --base-url https://evil.example/ims/oneroster',
-    )
-    expect(refused.code).not.toBe(0)
-    expect(refused.stderr).toContain('requires the client secret again')
-  })
 })
 
 test('an empty page before the end and results that are gone are not taken for the end', {

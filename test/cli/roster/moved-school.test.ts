@@ -21,13 +21,6 @@ async function move(
   return stderr
 }
 
-/** Returns what differs between the old and the new academy, without places. */
-async function differences(cli: TestCli): Promise<string[]> {
-  const { stdout } = await ran(cli, 'roster diff old.db new.db -o csv', 9)
-  const rows = stdout.split('\r\n').slice(1, -1)
-  return rows.map((row) => row.slice(0, row.lastIndexOf(','))).sort()
-}
-
 const school = `users:
   - {externalId: u1, email: a@b.example, username: a, profile: {firstName: A, lastName: B, displayName: Nick99}}
   - {externalId: u2, email: c@b.example, username: c, profile: {displayName: Cy}}
@@ -103,24 +96,5 @@ enrollments: [{courseId: C, userId: u1, enrolledAt: ${time}}]
     const stdin = `learnctl: 1\n${academy('2026-01-11T00:10:00Z')}`
     await ran(local, 'apply - --yes --database old.db', 0, { stdin })
     await ran(local, 'roster diff moved --only enrollments --database old.db', 9)
-  })
-
-  test('counts users with a display name only, and display names with odd spaces', {
-    tags: ['slow'],
-  }, async ({ local }) => {
-    const told = await move(
-      local,
-      `users:
-  - {externalId: u1, email: a@b.example, profile: {displayName: Ada}}
-  - {externalId: u2, email: b@b.example, profile: {firstName: B, lastName: B, displayName: 'Bob  Bo'}}
-`,
-      'oneroster',
-    )
-    expect(told).toContain('note: 1 user with a display name only: ')
-    expect(told).toContain('note: The display names of 1 user come back with other spaces or signs')
-    expect(await differences(local)).toEqual([
-      'users,update,ext:u1,profile.firstName,,Ada',
-      'users,update,ext:u2,profile.displayName,Bob  Bo,Bob Bo',
-    ])
   })
 })

@@ -15,7 +15,6 @@ interface SchoolUser {
   readonly first: string
   readonly email?: string
   readonly role?: 'student' | 'teacher'
-  readonly isSuspended?: boolean
 }
 
 interface SchoolEnrollment {
@@ -71,7 +70,7 @@ export function oneRoster({ users, courses, enrollments }: School): Files {
     'users.csv': csv(
       header.users,
       users.map((user) => ({
-        ...{ sourcedId: user.id, enabledUser: String(!user.isSuspended), username: user.id },
+        ...{ sourcedId: user.id, enabledUser: 'true', username: user.id },
         ...{ givenName: user.first, familyName: 'Smith', email: addressOf(user) },
       })),
     ),

@@ -1,9 +1,8 @@
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { test as base, describe, expect } from 'vitest'
 import { createSession, transports } from '../../../src/cli/session/session.ts'
-import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import type { Io } from '../../../src/cli/terminal/io.ts'
 import { ConnectionError } from '../../../src/client/errors.ts'
 import { chooseTarget } from '../../../src/config/choose-target.ts'
@@ -99,13 +98,6 @@ describe('an access token', () => {
     expect(user.asked).toEqual(['POST /v1/courses', refresh, 'POST /v1/courses'])
     expect(await user.run('courses list --columns title')).toMatchObject({ stdout: 'Sea\n' })
     expect(user.asked.filter((line) => line === refresh)).toHaveLength(1)
-  })
-
-  test('of a profile that a variable names is refreshed as well', async ({ user, clock }) => {
-    clock.advance(2 * hour)
-    const env = { LEARNCTL_PROFILE: 'school' }
-    expect(await user.run('courses list', { env })).toMatchObject({ code: 0, stderr: '' })
-    expect(tokensIn(user.config)?.accessToken).not.toBe(user.tokens.accessToken)
   })
 
   test('of a variable is sent as it is, and so is a key', { tags: ['slow'] }, async ({ user }) => {
@@ -219,13 +211,6 @@ describe('a refresh that cannot be had now', () => {
     ['too many requests', { status: 429, headers: { 'retry-after': '9' } }, 'Try again in 9 s'],
   ]
 
-  scripted.for(troubles)('because of %s leaves the token in use', async ([, trouble], { user }) => {
-    user.platform.scripts.set('/token', trouble)
-    expect(await user.run('courses list --columns id')).toMatchObject({ code: 0, stdout: '1\n', stderr: '' })
-    expect(user.sent()).toEqual(['POST /token', 'GET /v1/courses'])
-    expect(tokensIn(user.config)?.refreshToken).toBe('refresh-1')
-  })
-
   scripted.for(troubles)(
     'because of %s is exit 7 once the token has ended',
     async ([, trouble, told], { user }) => {
@@ -235,16 +220,6 @@ describe('a refresh that cannot be had now', () => {
       expectClearError(await user.run('courses create --title Sea'), 7, told)
       expect(user.sent()).toEqual(['POST /token'])
       expect(tokensIn(user.config)?.refreshToken).toBe('refresh-1')
-    },
-  )
-
-  scripted.for(troubles)(
-    'because of %s is exit 7 once the token is refused',
-    async ([, trouble, told], { user }) => {
-      user.store({ expiresAt: null, lifetimeSeconds: null })
-      user.platform.scripts.set('/token', trouble)
-      user.platform.scripts.set('/v1/courses', { status: 401 })
-      expectClearError(await user.run('courses list'), 7, told)
     },
   )
 
@@ -313,41 +288,6 @@ scripted('what refreshes a token does not travel in the clear', async ({ user })
   user.clock.advance(minute)
   expectClearError(await user.run('courses list'), 2, '--insecure-http to allow it')
   expect(user.sent()).toEqual([])
-})
-
-scripted('nothing is refreshed where it could not be stored', async ({ user }) => {
-  const profiles = readFileSync(join(user.config, 'profiles.json'))
-  const lock = join(user.config, 'school.credential.lock')
-  const holder = { pid: process.pid, host: 'elsewhere', time: user.clock.now().getTime() + hour, id: 'x' }
-  writeFileSync(lock, JSON.stringify(holder))
-  const patient = testCli({
-    transport: user.platform.transport,
-    now: () => user.clock.now().getTime(),
-    sleep: async (ms) => user.clock.advance(ms),
-    env: { LEARNCTL_CONFIG_DIR: user.config },
-  })
-  expectClearError(
-    await patient.run('courses list'),
-    1,
-    `The lock ${lock} has been held by another process for 30 s`,
-  )
-  patient.remove()
-  expect(user.sent()).toEqual([])
-  expect(readFileSync(join(user.config, 'profiles.json'))).toEqual(profiles)
-})
-
-scripted('Ctrl-C during a refresh keeps what it brings', async ({ user }) => {
-  const controller = new AbortController()
-  user.platform.scripts.set('/token', async () => {
-    controller.abort(new InterruptedError('SIGINT'))
-    return { body: granted }
-  })
-  expect(await user.run('courses list', { signal: controller.signal })).toMatchObject({
-    code: 130,
-    stdout: '',
-  })
-  expect(user.sent()).toEqual(['POST /token'])
-  expect(tokensIn(user.config)).toMatchObject({ accessToken: 'at-1', refreshToken: 'rt-1' })
 })
 
 scripted('the network is left only when a refresh that is under way has been stored', async ({ user }) => {

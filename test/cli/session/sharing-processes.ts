@@ -28,23 +28,6 @@ const remote = async (io) => {
 }
 process.exitCode = await main(process.argv.slice(2), processIo(), { ...transports, remote })`
 
-/** The program with a network on which every list is empty, and the names of all modules that it loads. */
-const watched = `import { registerHooks } from 'node:module'
-const loaded = []
-registerHooks({
-  resolve(name, context, next) {
-    const found = next(name, context)
-    loaded.push(found.url)
-    return found
-  },
-})
-const { main } = await import(${source('main')})
-const { processIo } = await import(${source('terminal/io')})
-const { transports } = await import(${source('session/session')})
-const remote = async () => Object.assign(async () => ({ status: 200, headers: {}, body: '[]' }), { close: async () => {} })
-process.exitCode = await main(process.argv.slice(2), processIo(), { ...transports, remote })
-console.log(JSON.stringify(loaded))`
-
 /** A test with processes that share a profile, and an academy that they are signed in to. */
 export const test = base
   .extend('home', async ({ task: _ }, { onCleanup }) => {
@@ -52,9 +35,8 @@ export const test = base
     onCleanup(directory.remove)
     const config = join(directory.path, 'config')
     writeFileSync(join(directory.path, 'deadly.mjs'), deadly)
-    writeFileSync(join(directory.path, 'watched.mjs'), watched)
-    const learnctl = (words: string, script?: 'deadly' | 'watched'): Promise<Ended> =>
-      run(process.execPath, [script ? join(directory.path, `${script}.mjs`) : bin, ...words.split(' ')], {
+    const learnctl = (words: string, script?: 'deadly'): Promise<Ended> =>
+      run(process.execPath, [script ? join(directory.path, 'deadly.mjs') : bin, ...words.split(' ')], {
         cwd: directory.path,
         env: { HOME: directory.path, LEARNCTL_CONFIG_DIR: config },
       })

@@ -269,13 +269,6 @@ describe('--to-sheet', () => {
     expect(fake.table('terms')[0]).toContain('externalId')
   })
 
-  test('writes the audit log, with changes as text', async ({ local }) => {
-    await signedIn(local)
-    const ran = await local.run(`audit export --columns action,after --to-sheet ${spreadsheetId}`)
-    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining('to tab "audit" of') })
-    expect(fake.table('audit')).toContainEqual(['user.created', expect.stringContaining('"=1+1"')])
-  })
-
   test('refuses a table too large for one request, unread', { tags: ['slow'] }, async ({ local }) => {
     await signedIn(local)
     pages = 0

@@ -42,52 +42,6 @@ const school = {
   grades: [{ courseId: 'A', learnerId: '1', itemId: 'exam', scoreGiven: 40 }],
 }
 
-const later = {
-  users: [
-    { externalId: '1', email: 'new1@b.example', status: 'suspended', profile: { firstName: 'Ada' } },
-    {
-      externalId: '3',
-      email: 'u3@b.example',
-      role: 'instructor',
-      profile: { firstName: 'First 3', bio: '' },
-    },
-    { externalId: '4', email: 'u4@b.example' },
-  ],
-  courses: [
-    {
-      externalId: 'A',
-      title: 'The Alps',
-      status: 'published',
-      description: 'higher '.repeat(1200),
-      tags: [],
-      modules: [
-        {
-          title: 'Three',
-          lessons: [
-            { externalId: 'A3', title: 'Summit' },
-            { externalId: 'A0', title: 'Map' },
-          ],
-        },
-      ],
-      lessons: [
-        { externalId: 'A2', title: 'Way' },
-        { externalId: 'A1', title: 'Begin' },
-      ],
-    },
-    { externalId: 'C', title: 'Capes', status: 'published', lessons: [{ title: 'Wind' }] },
-    { externalId: 'D', title: 'Dunes', status: 'published', lessons: [{ title: 'Sand' }] },
-  ],
-  enrollments: [
-    { courseId: 'A', userId: '1', status: 'inactive' },
-    { courseId: 'A', userId: '3', role: 'instructor' },
-    { courseId: 'D', userId: '3' },
-  ],
-  grades: [
-    { courseId: 'A', learnerId: '1', itemId: 'exam', scoreGiven: 90 },
-    { courseId: 'D', learnerId: '3', itemId: 'exam', scoreGiven: 10 },
-  ],
-}
-
 function declare(cli: TestCli, name: string, document: object): void {
   writeFileSync(join(cli.cwd, name), JSON.stringify({ learnctl: 1, ...document }))
 }
@@ -122,26 +76,6 @@ async function withSchool(cli: TestCli): Promise<string> {
 }
 
 describe('undo returns to the state before', () => {
-  test('an apply with all kinds of steps, and an undo of the undo', { tags: ['slow'] }, async ({ local }) => {
-    await ok(local, 'users create --email keep@b.example')
-    const empty = await stateOf(local)
-    const before = await withSchool(local)
-    const first = await idOf(local, 'apply')
-    declare(local, 'later.json', later)
-    await ok(local, 'apply later.json --label ci --prune --yes')
-    const after = await stateOf(local)
-    expect(after).not.toBe(before)
-    const second = (await changesOf(local)).find(({ id, command }) => command === 'apply' && id !== first)?.id
-    await ok(local, `undo ${second} --yes`)
-    expect(await stateOf(local)).toBe(before)
-    expect((await local.run(`undo ${second} --yes`)).stderr).toContain('Nothing to undo')
-    await ok(local, `undo ${await idOf(local, 'undo')} --yes`)
-    expect(await stateOf(local)).toBe(after)
-    await ok(local, `undo ${second} --yes`)
-    await ok(local, `undo ${first} --yes`)
-    expect(await stateOf(local)).toBe(empty)
-  })
-
   test.for(
     slowRows([
       ['users import', 'users import u.csv'],
@@ -297,13 +231,6 @@ describe('undo of terms, groups and mappings', () => {
     const [alps, bays, capes] = taught.courses
     const dunes = { externalId: 'D', title: 'Dunes', status: 'archived', lessons: bays?.lessons }
     await undoAndRedo(local, { ...taught, courses: [alps, { ...bays, lessons: [] }, capes, dunes] })
-  })
-
-  test('added members are removed, removed ones return', { tags: ['slow'] }, async ({ local }) => {
-    await undoAndRedo(local, {
-      ...taught,
-      groups: [{ externalId: 'G', name: '5c', members: ['2', '3'] }],
-    })
   })
 
   test('a mapping returns to what it named, a new one goes', { tags: ['slow'] }, async ({ local }) => {

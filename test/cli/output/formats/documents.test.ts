@@ -65,13 +65,6 @@ test.each(documents)(
   30_000,
 )
 
-test.each([
-  ['JSON', json],
-  ['YAML', yaml],
-])('an empty list is [] in %s', (_, format) => {
-  expect(format.list().end()).toBe('[]\n')
-})
-
 test('JSON holds no character that a terminal would obey', () => {
   const text = json.one({ title: '\u001b[31m\u009b31m\u007f' })
   expect(text).toBe('{\n  "title": "\\u001b[31m\\u009b31m\\u007f"\n}\n')

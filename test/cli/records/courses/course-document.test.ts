@@ -1,20 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CourseDocument, documentOf, recordsOf } from '../../../../src/cli/records/sources/course.ts'
+import { documentOf } from '../../../../src/cli/records/sources/course.ts'
 import { moduleNamed, moduleNames } from '../../../../src/contract/known-ids.ts'
-import { anyCourse } from './any-course.ts'
 
 describe('a document', () => {
-  test('stands for the records that are made from it', { tags: ['slow'] }, () => {
-    fc.assert(
-      fc.property(anyCourse, (document) => {
-        const records = recordsOf(CourseDocument.parse(document))
-        expect(documentOf(records)).toEqual(document)
-        expect(recordsOf(CourseDocument.parse(documentOf(records)))).toEqual(records)
-      }),
-    )
-  })
-
   test('has lessons in the order of the file, and a number only where that does not tell their place', () => {
     const course = { externalId: 'a', title: 'A', modules: [{ title: 'One' }, { title: 'Two' }] }
     const lesson = (title: string, module: string | null, order: number) => ({ title, module, order })

@@ -1,13 +1,8 @@
-import { once } from 'node:events'
-import { createWriteStream, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { finished } from 'node:stream/promises'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test, testCli, transportTo } from '../../../helpers/cli.ts'
 import { slowRows } from '../../../helpers/slow-rows.ts'
-
-/** Number of rows; LEARNCTL_TEST_ROWS=1000000 tests a million. */
-const rowCount = Number(process.env['LEARNCTL_TEST_ROWS'] ?? 2000)
 
 describe('two imports of one file at once, from two machines', () => {
   const rows = Array.from({ length: 60 }, (_, row) => row)
@@ -79,23 +74,3 @@ test.for<readonly [string, string]>([
     for (const part of told.split(', ')) expect(stderr).toContain(part)
   },
 )
-
-test('however many rows a file has, all are checked, sent and counted', {
-  tags: ['slow'],
-  timeout: 3_600_000,
-}, async ({ local }) => {
-  const path = join(local.cwd, 'many.csv')
-  const file = createWriteStream(path)
-  file.write('externalId,email,firstName\n')
-  for (let row = 0; row < rowCount; row += 1000) {
-    const rows = Array.from({ length: Math.min(1000, rowCount - row) }, (_, more) => row + more)
-    const text = rows.map((each) => `${each},u${each}@b.example,"Line\n${each}"\n`).join('')
-    if (!file.write(text)) await once(file, 'drain')
-  }
-  file.end()
-  await finished(file)
-  const ran = await local.run('users import many.csv')
-  expect(ran.stderr).toContain(`Imported ${rowCount} rows of ${rowCount} from many.csv: ${rowCount} created`)
-  const exported = await local.run('users export --file out.jsonl')
-  expect(exported.stderr).toContain(`Exported ${rowCount + 1} rows`)
-})

@@ -302,18 +302,6 @@ describe('an import that cannot go on', () => {
     expect((await remote.run(line, { env })).stderr).toContain('20 created, 20 unchanged')
   })
 
-  test('because the platform refuses the first requests has imported nothing', {
-    tags: ['slow'],
-  }, async ({ academy }) => {
-    for (const flags of ['--batch-size 10', '--batch-size 1']) {
-      const { answers, remote, env } = await refusing(academy, 403, 'Only admins may do this')
-      answers.left = 0
-      const stopped = await remote.run(`users import "u v.csv" ${flags}`, { env })
-      expect(stopped.code).toBe(5)
-      expect(stopped.stderr).toMatch(/^error: Only admins may do this\n/)
-    }
-  })
-
   test('because the file of rejected rows cannot be written is run again', async ({ local }) => {
     await local.run('users create --email a@b.example --external-id 1')
     file(local, 'u.csv', 'externalId,email\n2,a@b.example\n3,c@b.example\n')

@@ -1,10 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import type { Command } from '../../../../src/cli/command/command.ts'
 import { cellOf } from '../../../../src/cli/dataset/cell.ts'
-import { courses } from '../../../../src/cli/dataset/courses.ts'
 import type { Dataset } from '../../../../src/cli/dataset/dataset.ts'
 import { loadDataset } from '../../../../src/cli/dataset/load-dataset.ts'
 import { users } from '../../../../src/cli/dataset/people.ts'
@@ -91,62 +90,22 @@ const text = fc.oneof(
     '👩🏽‍🏫',
   ),
 )
-const texts = fc.array(text, { minLength: 1, maxLength: 4 })
-const some = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined })
-
-/** Removes the missing fields of a record. */
-function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value))
-}
-
-const anyUser = fc.record({
-  externalId: text,
-  email: some(text),
-  role: some(text),
-  profile: fc.record({
-    firstName: text,
-    bio: some(text),
-    learningPreferences: fc.record({ languages: texts, weeklyGoalMinutes: some(fc.nat()) }),
-  }),
-})
-const anyCourse = fc.record({
-  externalId: text,
-  title: text,
-  description: some(text),
-  tags: some(texts),
-  durationMinutes: some(
-    fc.oneof(
-      fc.integer(),
-      fc
-        .double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 })
-        .filter((number) => !Object.is(number, -0)),
-    ),
-  ),
-  modules: some(fc.array(fc.record({ title: text, description: text }), { minLength: 1, maxLength: 3 })),
-  progressTracking: fc.record({ enabled: fc.boolean() }),
-})
-
 describe('whatever records hold', () => {
-  test.for([
-    ['users', users, anyUser],
-    ['courses', courses, anyCourse],
-  ] as const)(
-    '%s are the same once they have been written as CSV and read again',
-    { tags: ['slow'] },
-    async ([, dataset, any]) => {
-      const size = fc.integer({ min: 1, max: 60 })
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(any as fc.Arbitrary<object>, { minLength: 1, maxLength: 4 }),
-          size,
-          async (records, size) => {
-            expect(await recordsOf(dataset, csvOf(dataset, records), size)).toEqual(plain(records))
-          },
-        ),
-        { numRuns: 100 },
-      )
-    },
-  )
+  test('it is the same once it has been written as CSV and read again, in pieces of any size', {
+    tags: ['slow'],
+  }, async () => {
+    const user = fc.record({ externalId: text, profile: fc.record({ firstName: text, bio: text }) })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(user, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 60 }),
+        async (records, size) => {
+          expect(await recordsOf(users, csvOf(users, records), size)).toEqual(records)
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
 
   test('names from every script, and cells that a spreadsheet would take for formulas, stay as they are', async ({
     local,
@@ -170,11 +129,6 @@ describe('whatever records hold', () => {
 
 describe('a file of a shape that cannot be right', () => {
   const refused: Record<string, [name: string, content: string | Uint8Array, told: string]> = {
-    'a row with more cells than the header': [
-      'a.csv',
-      'email\na@b.example,x\n',
-      'a.csv:2: has 2 cells, but the header has 1',
-    ],
     'an address that stands twice, in another case': [
       'a.csv',
       'email\na@b.example\n\nA@B.example\n',
@@ -379,35 +333,6 @@ describe('a file from a spreadsheet', () => {
     expect(ran.stderr).toContain(
       `:2: enrolledAt: must be a date such as 2026-08-31, not "${day}"; use --date-format ${formats}\n`,
     )
-  })
-
-  test('comes back as a file of rejected rows that needs none of its flags', { tags: ['slow'] }, async ({
-    local,
-  }) => {
-    await local.run('courses create --title Sea --external-id SEA --status published')
-    await local.run('users create --email ada@b.example --external-id 1')
-    const flags = [
-      '--map',
-      'Kurs=courseId',
-      '--map',
-      'Notiz=',
-      '--date-format',
-      'DD.MM.YYYY',
-      '--delimiter',
-      ';',
-    ]
-    const csv = 'Kurs;user;enrolled at;Notiz\next:SEA;ext:2;31.08.2025;a\next:SEA;ext:1;30.08.2025;b\n'
-    writeFileSync(join(local.cwd, 'e.csv'), csv)
-    const ran = await local.run(['enrollments', 'import', 'e.csv', ...flags])
-    expect(ran, ran.stderr).toMatchObject({ code: 8 })
-    const text = readFileSync(join(local.cwd, 'e.errors.csv'), 'utf8')
-    expect(text).toMatch(
-      /^Kurs;user;enrolled at;Notiz;".*";line;code;message\r\next:SEA;ext:2;31\.08\.2025;a;;2;/,
-    )
-    writeFileSync(join(local.cwd, 'e.errors.csv'), text.replace('ext:2', 'ext:1'))
-    const again = await local.run('enrollments import e.errors.csv')
-    expect(again, again.stderr).toMatchObject({ code: 0 })
-    expect(again.stderr).toContain('1 updated')
   })
 
   test.for([
