@@ -37,11 +37,7 @@ export interface Discovery {
   readonly isConfidential: (url: string) => boolean
 }
 
-/**
- * Discovers the endpoints of a platform's authorization server (RFC 8414). Without metadata it assumes the
- * published paths (contract/oauth.ts). Throws a SignInError on metadata of another issuer, on unusable
- * endpoints, and on a server that is unavailable.
- */
+/** RFC 8414; without metadata at the published paths. Throws a SignInError on unusable or foreign metadata and endpoints. */
 export async function discover(discovery: Discovery): Promise<AuthorizationServer> {
   const { issuer, tokenUrl } = discovery
   const metadata = await readMetadata(discovery)
@@ -161,11 +157,7 @@ export function metadataOf(server: AuthorizationServer): Metadata {
 /** For platforms that refuse the whole sign-in if a role lacks one scope. */
 export const commonScopes: readonly string[] = ['read', 'write']
 
-/**
- * Returns the scopes to request by default: all, if the server's scopes are exactly those of this API,
- * because it then grants those that the role may have (RFC 6749 §3.3). Another server might refuse the whole
- * sign-in.
- */
+/** All, if the server's scopes are those of this API (RFC 6749 §3.3). Another server might refuse the whole sign-in. */
 export function defaultScopes(supported: readonly string[] | null): readonly string[] {
   const own: readonly string[] = apiScopes
   const same = supported?.length === own.length && own.every((scope) => supported.includes(scope))

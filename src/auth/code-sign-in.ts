@@ -69,11 +69,7 @@ export function authorizationUrl(request: AuthorizationRequest): string {
   return url.href
 }
 
-/**
- * Signs in with an authorization code (RFC 6749 §4.1) that a browser brings to a listener on this machine, or
- * that the user pastes. The browser gets its page when the sign-in has ended. Throws a SignInError, or the
- * signal's reason.
- */
+/** RFC 6749 §4.1. The browser gets its page when the sign-in has ended. Throws a SignInError, or the signal's reason. */
 export async function signInByCode<Result extends Kept>(signIn: CodeSignIn<Result>): Promise<Result> {
   const { server, client, redirectUri, scopes, signal } = signIn
   if (server.authorizationEndpoint === null) throw notOffered(server)

@@ -12,11 +12,7 @@ export interface FetchRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * Sends a request to an authorization server and returns a complete `Response` of any status; follows no
- * redirect. Throws network errors unchanged, and a SignInError on a response that is not HTTP or too long for
- * OAuth.
- */
+/** Follows no redirect. Throws network errors unchanged, and a SignInError on a response that is not HTTP or too long. */
 export type Fetch = (url: string, request: FetchRequest) => Promise<Response>
 
 export interface Refusal {
@@ -28,11 +24,7 @@ export type Answer =
   | { readonly body: Readonly<Record<string, unknown>>; readonly refusal: null }
   | { readonly body: null; readonly refusal: Refusal }
 
-/**
- * Reads the response of an endpoint. Throws SignInError `server_unavailable` on 429 and 503, and
- * `answer_unusable` on a response that is neither an object nor an OAuth error, with `elsewhere` as its hint
- * if the URL may be wrong.
- */
+/** Throws SignInError `server_unavailable` on 429 and 503, and `answer_unusable`, with `elsewhere` as its hint. */
 export async function readAnswer(url: string, response: Response, elsewhere?: string): Promise<Answer> {
   const text = await response.text()
   const body = objectIn(text)
@@ -166,10 +158,7 @@ function formEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll('%20', '+')
 }
 
-/**
- * Revokes a session at its server (RFC 7009): by its refresh token, which also ends its access tokens, else
- * by its access token. Throws a SignInError if the server refuses, and errors of `fetch`.
- */
+/** By the refresh token (RFC 7009), which also ends its access tokens, else by the access token. */
 export async function revoke(
   tokens: StoredTokens & { readonly revocationEndpoint: string },
   fetch: Fetch,

@@ -20,10 +20,7 @@ export interface Loopback {
   close(page: CallbackPage): Promise<void>
 }
 
-/**
- * Listens for the redirect that has this state and refuses every other request: at `redirectUri`, or on a free port
- * of the first available of `hosts`. Throws SignInError `port_unavailable`.
- */
+/** At `redirectUri`, or a free port of the first available of `hosts`; refuses every request without this state. */
 export async function openLoopback(
   state: string,
   redirectUri: string | null,

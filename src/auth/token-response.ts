@@ -64,10 +64,7 @@ type GrantAnswer =
   | { readonly granted: GrantedTokens; readonly refusal: null }
   | { readonly granted: null; readonly refusal: Refusal }
 
-/**
- * Requests tokens; `before` has the values of fields that the response omits. Throws a SignInError if the
- * response is not a token response, or its tokens are not bearer tokens (RFC 6750).
- */
+/** `before` has fields that the response omits. Throws a SignInError unless it has bearer tokens (RFC 6750). */
 export async function requestGrant(
   recipient: GrantRecipient,
   before: Pick<StoredTokens, 'refreshToken' | 'scopes'>,

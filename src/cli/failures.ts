@@ -135,10 +135,7 @@ function requestHint({ code, noun }: RequestError): string | null {
   }
 }
 
-/**
- * True if a platform accepted a write, but its response does not show that it was done, or redirects. After
- * 307 and 308 the request must be repeated elsewhere (RFC 9110 §15.4.8).
- */
+/** The response does not show that the write was done, or redirects: after 307 and 308 repeat it (RFC 9110 §15.4.8). */
 function isUnclear({ method, code, answer }: ProtocolError): boolean {
   const status = answer?.status ?? 0
   if (code === 'not_shown' || code === 'not_set') return true

@@ -262,9 +262,7 @@ class PlatformCaller implements Caller {
     }
   }
 
-  /**
-   * Where the platform shows no single course; undefined for other calls and errors. A 404 if the list does not show it.
-   */
+  /** Where the platform shows no single course; else undefined. A 404 if the list does not show it. */
   async #listedCourse(operation: Operation, input: AnyInput = {}, error: unknown): Promise<unknown> {
     const refusal = error instanceof NotOfferedError ? error.cause : error
     if (operation.id !== 'courses.get' || !(refusal instanceof ApiError)) return undefined

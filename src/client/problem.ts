@@ -34,11 +34,7 @@ const codeByStatus: Readonly<Record<number, string>> = {
 
 const ourCodes: ReadonlySet<string> = new Set([...Object.keys(statusOf), 'idempotency_in_progress'])
 
-/**
- * Returns the error for an unsuccessful reply: ApiError from status 400 on, else ProtocolError (redirects are never
- * followed, so that no credential leaves its origin). Reads problem+json, and of any other body its `detail`, `message`
- * or `error`, else its first line.
- */
+/** ApiError from status 400 on, else ProtocolError: redirects are never followed, so that no credential leaves its origin. */
 export async function errorOf(
   target: Target & { readonly headers?: HttpHeaders },
   reply: HttpResponse,
@@ -147,10 +143,7 @@ function lenientText(reply: HttpResponse, bytes: Buffer): string {
 const statusWords =
   /\b(?:http|error|status|code|403|request|access|forbidden|denied|unauthori[sz]ed|is|was|the)\b/gi
 
-/**
- * True for a 403 that says that the key has expired, or that has no reason: the published interface has no code for an
- * expired key. A code or a text with another reason means that the key lacks a permission.
- */
+/** Also without a reason: the published interface has no code for an expired key. Another reason is a missing permission. */
 function isExpiredKey({ code, faults, detail }: ErrorContent, plain: string | null): boolean {
   const firstCode = code ?? faults.map(({ code }) => code).find((code) => code !== 'invalid') ?? null
   if (firstCode !== null) return /expired/i.test(firstCode)

@@ -151,10 +151,7 @@ export function mediaTypeOf(reply: HttpResponse): string {
   return (reply.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-/**
- * Decodes a body as UTF-8, as JSON requires (RFC 8259 §8.1), else in its charset. Throws NotUtf8Error if both fail: a
- * replacement character could be written back later.
- */
+/** UTF-8 (RFC 8259 §8.1), else its charset. Throws NotUtf8Error: a replacement character could be written back later. */
 export function bodyText(reply: HttpResponse, bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
@@ -188,9 +185,7 @@ export async function readJson(
   return form === 'json' ? value : null
 }
 
-/**
- * Without validating fields. Throws ProtocolError for a web page, invalid or truncated JSON, and a body that is too long.
- */
+/** Without validating fields. Throws ProtocolError for a web page, invalid or truncated JSON, and a long body. */
 export async function readBody(
   target: Target,
   reply: HttpResponse,

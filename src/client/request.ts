@@ -74,10 +74,7 @@ export function rawRequestOf(
 /** Undefined and null are omitted, arrays become comma-separated lists. */
 type QueryParameters = Readonly<Record<string, unknown>>
 
-/**
- * Fills `{name}` in a path, each value as one percent-encoded segment (RFC 3986 §3.3). Throws RequestError for a value
- * that is missing, empty, not well-formed Unicode, or `.` or `..`, with which the URL would lose a segment.
- */
+/** RFC 3986 §3.3. Throws RequestError for a value that is empty, ill-formed, or `.` or `..`: the URL would lose a segment. */
 export function encodePath(path: string, parameters: PathParameters = {}): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = parameters[name]
@@ -155,9 +152,8 @@ export function encodeEntityTag(version: string | number | bigint): string {
 }
 
 /**
- * Returns the base URL: `https://host/path` without a trailing slash and without a final `/v1`, which operation
- * paths contain. Throws RequestError for an address that is not http or https, or that has a user, query or
- * fragment.
+ * Without a trailing slash and a final `/v1`, which operation paths contain. Throws RequestError for any but http(s), and
+ * for a user, query or fragment.
  */
 export function normaliseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null

@@ -19,9 +19,8 @@ export interface Timeouts {
 }
 
 /**
- * Performs one request with timeouts and decodes the content coding. Throws TimeoutError, also when the body is read,
- * and then aborts the transport. The body must be read to its end or left with `break`, else the connection stays
- * open.
+ * Throws TimeoutError, also when the body is read. It must be read to its end or left with `break`, else the connection
+ * stays open.
  */
 export async function exchangeWithin(
   transport: Transport,
@@ -93,11 +92,7 @@ const chunkSize = 64 * 1024
 const maxExpansion = 200
 const uncheckedBytes = 8 * 1024 * 1024
 
-/**
- * Returns the reply with its body decoded as a stream; the `Content-Encoding` header stays. Reading that body throws
- * ProtocolError for an unknown coding, invalid data or a body that expands too far, and ConnectionError `cut_short`
- * if the end is missing.
- */
+/** `Content-Encoding` stays. Reading throws ProtocolError for invalid data, and ConnectionError `cut_short` without an end. */
 function decodeReply(target: Target, reply: HttpResponse): HttpResponse {
   const coding = (reply.headers['content-encoding'] ?? '').trim().toLowerCase()
   const { body } = reply

@@ -168,10 +168,7 @@ interface Moment {
   readonly proxy?: HttpProxy | null
 }
 
-/**
- * Converts a network error to ConnectionError, TimeoutError, ProtocolError, or RequestError for a request that cannot
- * be encoded or a proxy that cannot be used; returns the reason of an aborted signal as it is.
- */
+/** RequestError for a request that cannot be encoded or a proxy that cannot be used; the reason of a signal as it is. */
 export function networkErrorOf(request: HttpRequest, fault: unknown, moment: Moment): unknown {
   const { part, connectTimeoutMs, proxy = null } = moment
   if (request.signal?.aborted) return request.signal.reason

@@ -62,10 +62,7 @@ export function removeGuard(cell: string): string {
   return cell.includes("'") ? cell.replace(guards, '') : cell
 }
 
-/**
- * Formats a cell of text: guarded against formulas unless `raw`, and quoted where RFC 4180 requires it, also for a
- * reader with another separator.
- */
+/** Guarded against formulas unless `raw`, and quoted where RFC 4180 requires it, also for other separators. */
 export function csvText(text: string, raw: boolean): string {
   if (isPlain(text)) return text
   const safe = raw ? text : addGuard(text)

@@ -35,10 +35,7 @@ export function durationMs({ count, unit }: Duration): number | null {
   return days === null ? count * fixedMs[unit as keyof typeof fixedMs] : days * 24 * fixedMs.h
 }
 
-/**
- * Returns the instant a duration after another one, or before it if the count is negative. Days, weeks,
- * months and years keep the local time; a day that the month lacks becomes its last day.
- */
+/** Days, weeks, months and years keep the local time; a day that the month lacks becomes its last day. */
 export function addDuration(instantMs: number, { count, unit }: Duration, zone: TimeZone): number {
   if (unit in fixedMs) return instantMs + Math.round(count * fixedMs[unit as keyof typeof fixedMs])
   const clock = new Date(zone.clockAt(instantMs))

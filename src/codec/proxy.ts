@@ -23,10 +23,7 @@ export class ProxySettingError extends Error {
 
 const proxyVariables = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY']
 
-/**
- * Reads HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY as curl does; the lower-case name comes first. Unlike curl, loopback
- * addresses never go through a proxy: credentials may be sent to them unencrypted.
- */
+/** As curl does, but loopback addresses never go through a proxy: credentials may be sent to them unencrypted. */
 export function readProxies(env: Environment): FindProxy {
   const proxies = new Map<string, HttpProxy | null>()
   const noProxy = settingOf(env, 'NO_PROXY')?.[1] ?? ''
@@ -97,10 +94,7 @@ function settingOf(env: Environment, name: string): [string, string] | undefined
 
 type Matches = (host: string, port: number) => boolean
 
-/**
- * Parses an entry of NO_PROXY: `*`, an address, a network, a host with its subdomains, or `*.host` for the subdomains alone; all but
- * a network may have a port.
- */
+/** `*`, an address, a network, a host with its subdomains, or `*.host` for these alone; all but a network may have a port. */
 function exceptionIn(entry: string): Matches {
   if (entry.includes('/') && isNetwork(entry)) {
     const [address = '', prefix] = entry.split('/')

@@ -3,10 +3,7 @@ const dayMs = 24 * 3_600_000
 export interface TimeZone {
   /** As the milliseconds for which `Date` shows it in UTC. */
   clockAt(instantMs: number): number
-  /**
-   * Returns the instant of a local time: the first of two if clocks were set back; if clocks skipped it, the
-   * instant as far after the last one before the gap.
-   */
+  /** The first of two if clocks were set back; if they skipped it, as far after the last instant before the gap. */
   instantOf(clockMs: number): number
 }
 

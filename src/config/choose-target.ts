@@ -14,9 +14,8 @@ interface TargetSources {
 }
 
 /**
- * Chooses the target and its credential; null if nothing names one. The most specific URL, database or
- * profile decides. A stored credential is used only for the origin that it was stored for. Throws a
- * SettingError on contradictions, unknown profiles and malformed URLs.
+ * Null if nothing names one. A stored credential is used only for the origin that it was stored for. Throws a SettingError
+ * on contradictions, unknown profiles and malformed URLs.
  */
 export function chooseTarget(from: TargetSources): Target | null {
   const { url, database } = from.settings

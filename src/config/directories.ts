@@ -20,10 +20,7 @@ export interface Directories {
   readonly database: string
 }
 
-/**
- * Returns the program's directories: from `LEARNCTL_CONFIG_DIR` and `LEARNCTL_STATE_DIR`, else from the XDG
- * variables, else the platform's own. A relative XDG path is ignored (XDG Base Directory Specification).
- */
+/** `LEARNCTL_CONFIG_DIR` and `LEARNCTL_STATE_DIR`, XDG variables, the platform's own. XDG ignores relative paths. */
 export function directoriesOf(place: Place): Directories {
   const { env, cwd, platform } = place
   const own = env['LEARNCTL_CONFIG_DIR']

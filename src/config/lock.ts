@@ -38,10 +38,7 @@ export async function withLock<Result>(
   }
 }
 
-/**
- * Waits for the lock file at `path` and takes it, as `tryLock` does. Throws a ConfigError after 30 s, the
- * system's error if the file cannot be created, and the reason of an aborted signal.
- */
+/** Throws a ConfigError after 30 s, the system's error if the file cannot be created, and the reason of an aborted signal. */
 export async function takeLock(path: string, clock: LockClock, signal?: AbortSignal): Promise<HeldLock> {
   const deadline = clock.now() + 30_000
   for (;;) {
@@ -59,10 +56,7 @@ export async function takeLock(path: string, clock: LockClock, signal?: AbortSig
   }
 }
 
-/**
- * Takes the lock file at `path` (created exclusively, with pid and time); null if another process holds it.
- * Takes over a lock whose process has died or has not renewed it for 30 s.
- */
+/** Null if another process holds it. Takes over a lock whose process has died or has not renewed it for 30 s. */
 export function tryLock(path: string, clock: Pick<LockClock, 'now'>): HeldLock | null {
   const now = clock.now()
   const holder: Holder = { pid: process.pid, host: hostname(), time: now, id: crypto.randomUUID() }
@@ -109,10 +103,7 @@ function tryCreate(path: string, holder: Holder): boolean {
   }
 }
 
-/**
- * Deletes a stale lock. Only one process at a time may do this, and it checks again first: else a second
- * process that saw the same stale lock would delete the new lock of the first.
- */
+/** One process at a time, which checks again first: a second one could delete the new lock of the first. */
 function deleteStaleLock(path: string, now: number): void {
   const guard = `${path}.stale`
   if (!tryCreate(guard, { pid: process.pid, host: hostname(), time: now, id: crypto.randomUUID() })) {

@@ -112,22 +112,14 @@ export interface ProfileStore {
   read(): Profiles
   /** Under a lock. */
   change(change: (profiles: Profiles) => Profiles): Promise<Profiles>
-  /**
-   * Runs `work` while no other process can refresh or revoke the credential of this profile, and after
-   * checking that files can be written. Throws a ConfigError if they cannot or after 30 s of waiting, and the
-   * signal's reason.
-   */
+  /** No other process can refresh or revoke it meanwhile. Throws a ConfigError for unwritable files or after 30 s. */
   withCredentialLock<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
 }
 
 /** Variable that moves the directory. */
 const directoryVariable = 'LEARNCTL_CONFIG_DIR'
 
-/**
- * Creates the store of `profiles.json` in `directory`; a write sets the modes to 0600 and 0700. If others can
- * read the file, reading it restricts it to its owner, and `onOpen` is called with its old mode and whether
- * that succeeded.
- */
+/** A write sets modes 0600 and 0700. A file that others can read is restricted to its owner; `onOpen` gets the old mode. */
 export function createProfileStore(
   directory: string,
   clock: LockClock,
@@ -306,10 +298,7 @@ export type GrantedTokens = Pick<
   'accessToken' | 'refreshToken' | 'expiresAt' | 'lifetimeSeconds' | 'scopes' | 'storedAt'
 >
 
-/**
- * Returns the granted tokens. Their lifetime starts when the request was sent. Fields that the response omits are those
- * of `before` (RFC 6749 §5.1 "scope", §6 "refresh_token").
- */
+/** Their lifetime starts when the request was sent. `before` has omitted fields (RFC 6749 §5.1 "scope", §6 "refresh_token"). */
 export function grantedTokensOf(
   response: TokenResponse,
   sentMs: number,

@@ -150,9 +150,8 @@ interface ProjectFile {
 const allowed = Object.entries<Setting>(settings).flatMap(([name, { project }]) => (project ? [name] : []))
 
 /**
- * Reads `learnctl.json` of the working directory, but not of its parents. It may only choose a profile and
- * the form of results: a cloned repository must not be able to send a credential elsewhere. Throws a
- * SettingError on any other setting.
+ * Of the working directory alone. It may only choose a profile and the form of results: a cloned repository must not be
+ * able to send a credential elsewhere. Throws a SettingError on any other setting.
  */
 export function readProjectFile(cwd: string): ProjectFile | null {
   const path = join(cwd, 'learnctl.json')

@@ -74,10 +74,7 @@ const CourseFigures = shown(() => ({
   ...gradeFigures,
 }))
 
-/**
- * Figures over the whole filtered set; averages of nothing are null. `learners` counts each learner once; null if the
- * filters leave too many enrolments in several courses to count distinct learners.
- */
+/** Averages of nothing are null; `learners` is null if too many enrolments make distinct learners costly to count. */
 export const Summary = named(
   'Summary',
   'Figures over all rows that match the filters, not only those of the page',

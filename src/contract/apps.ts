@@ -11,9 +11,8 @@ const maxUriLength = 2048
 type RedirectKind = 'https' | 'loopback' | 'private_use'
 
 /**
- * Returns null for an invalid URI. It must be absolute, without fragment and user (RFC 6749 §3.1.2, RFC 8252 §7), and
- * in normal form: it is compared character by character, so a URI that a browser would normalise is refused (RFC 9700
- * §4.1.3).
+ * Null for an invalid URI: not absolute, with fragment or user (RFC 6749 §3.1.2, RFC 8252 §7), or not in normal form,
+ * because it is compared character by character (RFC 9700 §4.1.3).
  */
 function redirectKindOf(uri: string): RedirectKind | null {
   if (uri.length > maxUriLength) return null

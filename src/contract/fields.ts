@@ -34,10 +34,7 @@ export function field<Schema extends z.ZodType>(is: Schema, says: string, label?
   return { is, says, ...(label !== undefined && { label }) }
 }
 
-/**
- * The object refuses other fields. `refine` adds checks across fields; the fields are registered for the object that
- * it returns, since each method of zod makes another one.
- */
+/** Refuses other fields. `refine` adds checks across fields, and returns another object, for which they are registered. */
 export function sent<F extends Fields>(fields: F, refine?: (object: Sent<F>) => Sent<F>): Sent<F> {
   const object = z.strictObject(shapeOf(fields)) as Sent<F>
   return withFields(refine?.(object) ?? object, () => fields)
@@ -48,10 +45,7 @@ export function objectOf<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F>> {
   return withFields(z.object(shapeOf(fields)), () => fields)
 }
 
-/**
- * The object may have other fields as well. It is built on first use, which no command needs: this saves 2 to 3 ms of
- * each write.
- */
+/** May have other fields as well. Built on first use, which no command needs: this saves 2 to 3 ms of each write. */
 export function shown<F extends Fields>(fields: () => F): z.ZodType<Shown<F>> {
   let made: F | undefined
   const once = () => {

@@ -1,6 +1,4 @@
-/**
- * Header values by lower-case name. Repeated headers are joined with ", " (RFC 9110 §5.3), cookies with "; ".
- */
+/** Header values by lower-case name. Repeated headers are joined with ", " (RFC 9110 §5.3), cookies with "; ". */
 export type HttpHeaders = Readonly<Record<string, string>>
 
 /** A body: text (sent as UTF-8), bytes, or a stream of either. */

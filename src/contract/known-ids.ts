@@ -3,12 +3,7 @@ import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 /** Such as the title of a module. */
 type NameOf = (item: JsonObject) => unknown
 
-/**
- * Returns the things with their ids in the current list, so that references to them survive: matched by name, else by
- * place, each current thing at most once.
- *
- * @param inside field of each thing with a nested list
- */
+/** References to them survive: matched by name, else by place, each at most once. `inside` is a field with a nested list. */
 export function withKnownIds(
   list: unknown,
   current: unknown,

@@ -9,9 +9,7 @@ export type Scope = 'read' | 'write' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/**
- * The client, routes, validation, the OpenAPI document, `learnctl api` and the conformance test are all derived from it.
- */
+/** Client, routes, validation, OpenAPI document, `learnctl api` and conformance test are derived from it. */
 export interface Operation {
   /** `<resource>.<verb>`, the name in `learnctl api` and OpenAPI's operationId. */
   readonly id: string

@@ -186,8 +186,8 @@ export function findCaliperLearner(body: JsonObject): readonly (readonly [Candid
 const shardSize = 10n ** 13n
 
 /**
- * The given form comes first: events have global (shard · 10^13 + local) or local ids, URLs of pages local ones. A
- * local id belongs to the shard of the root account; a global id of another shard has no local form there.
+ * The given form first: events have global (shard · 10^13 + local) or local ids, URLs of pages local ones. A local id
+ * belongs to the shard of the root account; a global id of another shard has no local form there.
  */
 export function canvasIdsOf(
   id: string | null,

@@ -107,11 +107,7 @@ export function ignoreEvent(name: string, reason: IgnoredReason): IgnoredEvent {
   return { type: 'ignored', name, reason }
 }
 
-/**
- * Completes the grade with the settings of the integration; an ignored event if a gradebook cannot take it.
- *
- * @param takesDefault true if the default of the integration applies to a maximum that is unknown otherwise
- */
+/** Ignored if a gradebook cannot take it. `takesDefault` if the default of the integration applies to an unknown maximum. */
 export function makeGrade(
   event: Omit<GradeEvent, 'type' | 'weight' | 'scoreMaximum'> & {
     readonly scoreMaximum: number | null

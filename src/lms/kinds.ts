@@ -181,10 +181,7 @@ function keyIn(candidates: readonly Candidate[]): string | undefined {
   return candidates.find(({ by }) => by === 'key')?.value
 }
 
-/**
- * Also of an invalid or ignored payload, so that erasing a user finds stored ones. Never throws; empty if the payload
- * has no learner.
- */
+/** Also of an invalid or ignored payload, so that erasing a user finds stored ones. Never throws. */
 export function learnerCandidatesOf(kind: LmsKind, body: JsonObject): readonly Candidate[] {
   const objects = [body, ...Object.values(body)].filter(isJsonObject)
   const within = kind === 'openedx' ? objects : [body]

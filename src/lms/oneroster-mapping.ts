@@ -186,12 +186,7 @@ export interface MappedItem {
   readonly weight: number | null
 }
 
-/**
- * The graded items, and items with a weight but no grade. A weight is the category of its own.
- *
- * @param graded newest grades of items by their ids
- * @param weights weights of the course, by item id or title
- */
+/** With items that have a weight but no grade. `graded` are newest grades by item id, `weights` by item id or title. */
 export function itemsOf(
   course: string,
   weights: readonly { readonly name: string; readonly weight: number }[],

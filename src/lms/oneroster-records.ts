@@ -39,10 +39,7 @@ export const oneRosterScopes = ['roster.readonly', 'gradebook.readonly'].map(
   (name) => `https://purl.imsglobal.org/spec/or/v1p2/scope/${name}`,
 )
 
-/**
- * Reads a provider of OneRoster over REST: 1.2, else 1.1 (1EdTech, OneRoster 1.2 REST/JSON binding). The base URL is the
- * part before the service and the version. Each class is a course, as in packages.
- */
+/** 1.2, else 1.1 (1EdTech, OneRoster REST/JSON binding). The base URL ends before the service and the version. */
 export const oneRosterRecords: RecordSystem = {
   title,
   requestsAtOnce,

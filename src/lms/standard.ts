@@ -115,10 +115,7 @@ export function hasStandardSignature(headers: HttpHeaders): boolean {
   return headers['webhook-signature'] !== undefined
 }
 
-/**
- * One of the secrets must have signed within the tolerance. Returns the id. Throws DeliveryFault `invalid_signature`,
- * or `timestamp_out_of_range` if only the time is wrong.
- */
+/** Returns the id. Throws DeliveryFault `invalid_signature`, or `timestamp_out_of_range` if only the time is wrong. */
 export function verifyStandard(delivery: Delivery, secrets: readonly string[], now: number): string {
   const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': list } = delivery.headers
   if (id === undefined || !/^[\x21-\x2B\x2D-\x7E]{1,255}$/.test(id)) {

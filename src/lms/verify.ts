@@ -18,10 +18,7 @@ import {
 import { type Kind, kinds, type Proof } from './kinds.ts'
 import { createHmacKey, hasStandardSignature, signStandard, verifyStandard } from './standard.ts'
 
-/**
- * Throws DeliveryFault: `invalid_signature` or `timestamp_out_of_range`, after these `malformed_payload`;
- * `keys_unavailable` if the signature cannot be verified now.
- */
+/** Throws DeliveryFault; `malformed_payload` only of an authentic delivery. */
 export async function verify(kind: LmsKind, delivery: Delivery, trust: Trust): Promise<Verified> {
   const { proof, id } = kinds[kind]
   if (hasStandardSignature(delivery.headers)) {

@@ -216,10 +216,7 @@ function activity({ activity: now, activityBefore, start, end }: ReportFigures, 
   }
 }
 
-/**
- * Returns the mean number of active learners in a day, week or month: of the complete ones, if any of them has activity, because
- * the first and the last may be cut by the period, or not have ended yet.
- */
+/** Of the complete ones, if any of them has activity: the first and the last may be cut by the period or not over. */
 function meanActive({ by, data }: Activity, reportEnd: string): number {
   const shortestMs = { day: 23, week: 7 * 24 - 1, month: 28 * 24 - 1 }[by] * 60 * 60 * 1000
   const complete = data.filter(

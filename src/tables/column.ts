@@ -5,10 +5,7 @@ import { isDay, isInstant } from '../codec/time-text.ts'
 const columnTypes = ['string', 'integer', 'number', 'percent', 'boolean', 'timestamp', 'date'] as const
 export type ColumnType = (typeof columnTypes)[number]
 
-/**
- * How a column identifies a person: `id` is a key of a person or of another record about them, `name` a name, `address` an
- * e-mail, network or web address, `text` free text of a person or about them, `time` an instant, `none` nothing about them.
- */
+/** `id` is a key, `address` an e-mail, network or web address, `text` free text about a person, `none` nothing about them. */
 export type Privacy = 'id' | 'name' | 'address' | 'text' | 'time' | 'none'
 
 export interface TableColumn {

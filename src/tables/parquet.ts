@@ -18,9 +18,8 @@ import {
 const maxGroupBytes = 16 * 1024 * 1024
 
 /**
- * Creates an encoder of Apache Parquet (format 2.12, https://parquet.apache.org/docs/file-format), compressed with Snappy.
- * Holds the rows of one row group. The first group decides which columns are text because a value does not fit their type; a
- * later value that does not fit throws a TableError.
+ * Format 2.12 (https://parquet.apache.org/docs/file-format), with Snappy. The first group decides which columns are text
+ * because a value does not fit their type; a later one throws a TableError.
  */
 export function parquetEncoder(columns: readonly EncodedColumn[], sink: Sink): TableEncoder {
   const writer = new SinkWriter(sink)

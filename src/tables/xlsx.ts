@@ -24,10 +24,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const firstMs = Date.UTC(1900, 2, 1)
 const lastMs = Date.UTC(10_000, 0, 1)
 
-/**
- * Creates an encoder of XLSX (ECMA-376, Office Open XML): a sheet with a frozen header, and a sheet with the dictionary of its
- * columns. Holds all rows; throws a TableError beyond `maxXlsxCells`, and for a text that a cell cannot hold. Times are in UTC.
- */
+/** ECMA-376. A sheet of rows, all in memory, and one of the dictionary. Throws a TableError beyond `maxXlsxCells`. */
 export function xlsxEncoder(columns: readonly EncodedColumn[], sink: Sink): TableEncoder {
   const maxRows = Math.min(Math.floor(maxXlsxCells / Math.max(columns.length, 1)), maxSheetRows - 1)
   const data: SheetData = [columns.map(({ name }) => headerCell(name))]

@@ -22,10 +22,7 @@ const fields = ['entries', 'erased', 'unlinked', 'from', 'to', 'place', 'hash']
 const shape = { table: fields, paths: fields }
 const { list } = calls.audit
 
-/**
- * Checks the audit log and prints the hash of its last entry. Throws a CommandError if an entry does not
- * match its hash, or an expected hash is missing.
- */
+/** Throws a CommandError if an entry does not match its hash, or an expected hash is missing. */
 export async function verifyAudit(context: Context, expected: readonly string[] = []): Promise<void> {
   const { io, output, session, settings } = context
   output.check(shape)
@@ -129,12 +126,7 @@ interface ErasedEntry {
   readonly id: string
 }
 
-/**
- * Creates a check of an audit log, which calculates everything from the entries. Keeps only users with erased
- * data in memory.
- *
- * @param expected hashes that must occur
- */
+/** Everything is calculated from the entries. Keeps only users with erased data in memory. */
 export function createChainCheck(expected: readonly string[]): ChainCheck {
   return new AuditChainCheck(expected)
 }

@@ -44,17 +44,12 @@ export interface Command {
   readonly unlisted?: true
   /** Runs where the noun is followed by no other command. */
   readonly isDefault?: true
-  /**
-   * Without further flags; empty if it only reads. A command that calls one operation may leave it out: its method tells.
-   */
+  /** Without further flags; empty if it only reads. A command that calls one operation may omit it: its method tells. */
   readonly writes?: readonly Effect[]
   /** Deletes or replaces data; set for a command that calls one operation by that. */
   readonly destructive?: true
   readonly confirms?: true
-  /**
-   * Names of the schemas of what it prints with `-o json`, `Course[]` for a list; empty if that is no JSON. A command that
-   * calls one operation may leave it out: it prints the response.
-   */
+  /** Schemas of `-o json`, `Course[]` for a list; empty if that is no JSON. By default the response of the operation called. */
   readonly prints?: readonly string[]
   readonly alsoPrints?: readonly string[]
   /** Besides those that every command has. */

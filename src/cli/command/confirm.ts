@@ -11,10 +11,7 @@ export interface Question {
   readonly typed?: string
 }
 
-/**
- * Prompts for confirmation of `action`, such as `delete course crs_1`, and names the current target. Requires `--yes`
- * without a terminal. Throws a UsageError, or a CommandError if the answer is no.
- */
+/** Names the current target. Throws a UsageError without a terminal or `--yes`, or a CommandError if the answer is no. */
 export async function confirm(
   context: Context,
   action: string,

@@ -11,9 +11,7 @@ export interface Count {
   readonly isExact: boolean
 }
 
-/**
- * Undefined for reads that are forbidden or not offered, which the question omits. Throws the ApiError for a missing thing.
- */
+/** Undefined for reads that are forbidden or not offered, which the question omits. Throws an ApiError if not found. */
 export interface Lookup {
   one(operation: Operation, params: Readonly<Record<string, string>>): Promise<unknown>
   count(operation: Operation, query: Readonly<Record<string, unknown>>): Promise<Count | undefined>

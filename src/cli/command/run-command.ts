@@ -111,9 +111,8 @@ function faultOf({ name, whole }: Argument, text: string): string | null {
 }
 
 /**
- * Throws a UsageError for a global flag that a command does not support. Variables and the project file
- * apply to many commands, so unsupported ones are ignored, except dry run: the user must not believe that nothing was
- * changed.
+ * Variables and the project file apply to many commands, so unsupported ones are ignored, except dry run: the user must not
+ * believe that nothing was changed.
  */
 export async function refuseSettings({ io, settings }: Context, invocation: Invocation): Promise<void> {
   const { command, name } = invocation

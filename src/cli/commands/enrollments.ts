@@ -190,11 +190,7 @@ export const commands: readonly Command[] = [
   }),
 ]
 
-/**
- * Finds an enrolment by `--user` and `--course`, and by `--role` if there are two; a deleted one only if there is no
- * other and `withDeleted` allows it. Throws a UsageError if it is named twice or incompletely, and a CommandError if none
- * or several match.
- */
+/** `--role` decides if there are two; a deleted one is found only if there is no other and `withDeleted` allows it. */
 function enrollmentFinder({ withDeleted }: { readonly withDeleted: boolean }) {
   return async (finding: Finding): Promise<Find> =>
     async ({ arguments: { enrollment }, flags }) => {

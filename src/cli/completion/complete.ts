@@ -4,10 +4,7 @@ import type { Host, Noun } from '../command/command.ts'
 import { type Io, write, writeStderr } from '../terminal/io.ts'
 import { parseWords, type Suggestion, type Suggestions, suggest } from './suggestions.ts'
 
-/**
- * Prints completions for the script of a shell. `argv` is the shell, followed by the line or its words.
- * Prints nothing on errors, which would disturb the user who is typing.
- */
+/** `argv` is the shell and the line or its words. Prints nothing on errors, which would disturb the user who is typing. */
 export async function complete(
   argv: readonly string[],
   io: Io,
@@ -95,10 +92,7 @@ function shorten(text: string): string {
     : `${characters.slice(0, maxMeaningLength - 1).join('')}…`
 }
 
-/**
- * Returns the text that makes bash complete the word to `value`; null if no text does. Bash replaces what
- * follows the open quote, or else the last of its `COMP_WORDBREAKS`.
- */
+/** Null if no text does. Bash replaces what follows the open quote, or else the last of its `COMP_WORDBREAKS`. */
 function bashReplacement(value: string, { raw, current, quote }: TypedLine, breaks: string): string | null {
   const length = quote ? current.length - (raw.length - quote.at - 1) : keptLength(raw, breaks)
   const kept = current.slice(0, length)
@@ -148,10 +142,7 @@ interface Word {
 
 const empty = (): Word => ({ raw: '', text: '', quote: null })
 
-/**
- * Splits a line into words by the quoting of POSIX shells (XCU §2.2); fish differs in escapes within single
- * quotes. Expansions are left as typed.
- */
+/** Quoting of POSIX shells (XCU §2.2); fish differs in escapes within single quotes. Expansions are left as typed. */
 function readTypedLine(line: string, escapesInSingle = false): TypedLine {
   let words: string[] = []
   let word: Word | null = null

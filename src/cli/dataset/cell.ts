@@ -48,10 +48,7 @@ export class CellError extends Error {
   }
 }
 
-/**
- * Returns the value of a cell; undefined for an empty one. Choices are found without case, numbers have JSON's form, times may be days or durations,
- * and lists are JSON or separated by commas. Throws a CellError.
- */
+/** Undefined for an empty one. Choices are found without case, lists are JSON or separated by commas. Throws a CellError. */
 export function readCell({ kind, nullable, choices }: CellColumn, cell: string, form: CellForm): unknown {
   const text = removeGuard(cell)
   if (text === '') return undefined
@@ -106,11 +103,7 @@ export function replaceItems(
   })
 }
 
-/**
- * Returns a time in the API's form, from a day (00:00 UTC), a day in the given format with or without a time of day
- * in UTC, or a duration back from `now`; returns other text unchanged. Throws a CellError for a day in a format that
- * was not given: 03/04/2026 is in March or in April.
- */
+/** In the API's form; other text unchanged. Throws a CellError for a day in a format that was not given: 03/04/2026. */
 export function timeIn(text: string, { now, dateFormat }: CellForm): string {
   if (isDay(text)) return `${text}T00:00:00.000Z`
   const fit = formatsOf(text)

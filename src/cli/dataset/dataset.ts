@@ -63,10 +63,7 @@ export interface Dataset {
   /** Null if the record has no key. */
   find(record: JsonObject): Search | null
   toRecord(shown: JsonObject, names: Names): Promise<JsonObject>
-  /**
-   * Returns the body for a record; `current` is the existing one as the API shows it, null for a new one. Throws a
-   * RecordError if it cannot be sent, such as for a module that the course lacks.
-   */
+  /** `current` is null for a new record. Throws a RecordError, such as for a module that the course lacks. */
   toBody(record: JsonObject, current: JsonObject | null, names: Names): Promise<JsonObject>
   /** Default the record itself. */
   toItem?(record: JsonObject): JsonObject

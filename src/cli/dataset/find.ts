@@ -9,10 +9,7 @@ import { idAtAddress, recordPages, shownRecord } from './names.ts'
 /** To search for one record if the platform does not filter. */
 const maximumPages = 100
 
-/**
- * Finds the existing record with the key of this one, as the API shows it; null if there is none or the record has no
- * key. Throws a NotOfferedError if the platform offers neither a single record nor a list.
- */
+/** Null without a match or a key. Throws a NotOfferedError if the platform offers neither a single record nor a list. */
 export async function findShown(
   caller: Caller,
   dataset: Dataset,
@@ -67,12 +64,7 @@ export interface Match {
   readonly other: JsonObject | null
 }
 
-/**
- * Looks up a record by each of its keys, the most specific first: a user by external id, then by e-mail address among
- * users without an external id.
- *
- * @param find looks up by the fields of one key
- */
+/** The most specific key first: a user by external id, then by e-mail address among users without an external id. */
 export async function findByKeys(
   { keys }: Pick<Dataset, 'keys'>,
   record: JsonObject,
@@ -121,10 +113,7 @@ export class SeenRecords {
     }
   }
 
-  /**
-   * Returns the user with the record's address; null for a new record. Throws a CommandError for another record with
-   * the same title, which an earlier run may have created and this one would duplicate.
-   */
+  /** Null for a new record. Throws a CommandError for another with the same title, which this one would duplicate. */
   recognise(caller: Caller, record: JsonObject): JsonObject | null {
     const { name, noun } = this.#dataset
     const { externalId } = record

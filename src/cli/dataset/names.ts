@@ -94,10 +94,7 @@ function remembering<Value>(read: (key: string) => Promise<Value>) {
   }
 }
 
-/**
- * Field with the URL of a record that has no external id, on a remote platform. Exports write it as the external id:
- * unlike an id, it cannot match a record of another platform.
- */
+/** URL of a record of a remote platform, as external id in exports: it cannot match a record of another platform. */
 const addressField = '@id'
 
 /** It is valid on one platform only. */
@@ -114,11 +111,7 @@ export function paramsOf(parameter: string) {
   return ({ id }: JsonObject) => ({ [parameter]: String(id) })
 }
 
-/**
- * Returns the lookup of records by their external ids, which returns null for a record without one.
- *
- * @param parameter parameter of the path that shows a record
- */
+/** Null for a record without one; `parameter` is that of the path that shows it. */
 export function byExternalId(parameter: string, query: Readonly<Record<string, string>> = {}) {
   return ({ externalId }: JsonObject) =>
     typeof externalId === 'string'
@@ -143,10 +136,8 @@ export function idAtAddress(caller: Caller, list: Call, text: unknown): string |
 }
 
 /**
- * Adds the URL on the platform to records that have neither an external id nor an id in this API's format. Records of
- * a server of this API stay unchanged.
- *
- * @param list list that shows such records, without a path parameter if they can have external ids
+ * For records with neither an external id nor an id in this API's format. `list` has no path parameter if its records can
+ * have external ids.
  */
 export function shownRecords(
   caller: Caller,
@@ -196,11 +187,7 @@ export function withoutOwnId(record: JsonObject, current: JsonObject | null): Js
   return rest
 }
 
-/**
- * Returns the things of a list without the API's ids.
- *
- * @param inside field of each thing with a nested list
- */
+/** `inside` is the field with a nested list. */
 export function withoutIds(list: unknown, inside?: string): unknown {
   if (!Array.isArray(list)) return list
   return list.map((item) => {

@@ -118,10 +118,7 @@ interface Asked {
   readonly by: string
 }
 
-/**
- * By the flags, else the file's name, else the settings, else CSV. `formatFlag` is one of `formatNames`; `file` is
- * undefined for standard output. Throws a UsageError on contradictions, and for an unsupported extension.
- */
+/** By the flags, else the file's name, else the settings, else CSV; `file` is undefined for standard output. */
 function exportForm(
   { output }: Pick<Settings, 'output'>,
   formatFlag: string | undefined,

@@ -27,12 +27,7 @@ import { isCells, listEncoder, type RowForm } from './row-encoder.ts'
 /** Lessons and courses may be large. */
 const largeRecordLimit = 20
 
-/**
- * Exports the records of a dataset to the target of the flags.
- *
- * @param order stable order, in which no record moves during the export; null if the list has only that one
- * @param filters flags of the list's parameters
- */
+/** No record moves in `order` during the export; null if the list has only that one. */
 export async function exportRecords(
   context: Context,
   given: Given,

@@ -69,12 +69,7 @@ export class PrivacyStep {
   }
 }
 
-/**
- * Hides people in the rows of a list.
- *
- * @param names chosen columns; null for all that are kept. Throws a UsageError for one that is left out.
- * @param whole field that is kept as it is
- */
+/** `names` are chosen columns; null for all that are kept. The field `whole` is kept as it is. */
 export function listPrivacy(
   how: Pseudonymising,
   operation: string,
@@ -243,9 +238,8 @@ export interface MaskedRow {
 const batchRows = 500
 
 /**
- * Sorts rows by the pseudonyms of their people, those of a person in their order: the order of a list, such as that of addresses, would
- * tell who is who. Counts the groups of people whose rows have equal values: a person in a group of fewer than k may be recognised by
- * these (k-anonymity, Samarati and Sweeney 1998).
+ * Sorted, because the order of a list, such as that of addresses, would tell who is who. A person in a group of fewer than
+ * k with equal values may be recognised by these (k-anonymity, Samarati and Sweeney 1998).
  */
 export class PeopleRows {
   readonly #how: Pseudonymising

@@ -156,11 +156,7 @@ interface ManualPart {
   readonly loaded: readonly Command[] | Command
 }
 
-/**
- * Formats the manual page learnctl(1) in man(7) macros that both mandoc and groff support.
- *
- * @param date ISO 8601, the date of the page
- */
+/** In man(7) macros that both mandoc and groff support. `date` is ISO 8601. */
 export function manPage(parts: readonly ManualPart[], { version, date }: { version: string; date: string }) {
   const lines = [
     `.TH LEARNCTL 1 ${date} "learnctl ${version}" "User Commands"`,

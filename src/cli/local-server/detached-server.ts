@@ -13,10 +13,7 @@ import { type FirstSecrets, startText } from './start-report.ts'
 /** Of what a server logs if it fails to start. */
 const maxLogBytes = 1024 * 1024
 
-/**
- * Starts the same command as a separate process and returns when that serves. Its log goes to a file in the
- * state directory. Throws a CommandError with the last log line if it fails to start.
- */
+/** Returns when it serves. Throws a CommandError with the last line of its log if it fails to start. */
 export async function startDetached(
   { io, settings, directories, output }: Context,
   { name: database, url: databaseUrl }: ServedDatabase,

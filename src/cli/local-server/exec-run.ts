@@ -41,10 +41,7 @@ export async function makeRunDirectory(): Promise<RunDirectory> {
   }
 }
 
-/**
- * Removes the directories that killed runs left: directories of this user whose names identify an ended
- * process of this machine. Ignores all errors.
- */
+/** Those of this user whose names identify an ended process of this machine. Ignores all errors. */
 export async function removeDeadRuns(): Promise<void> {
   const here = await machineId()
   try {
@@ -66,9 +63,8 @@ const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const oneSignalMs = 100
 
 /**
- * Runs another program on the streams of this process and returns its exit code, 128 + n if signal n ended
- * it. Forwards signals; a second one kills it. Throws a CommandError if it cannot be run, and the reason of
- * the run's signal if that came first.
+ * Returns its exit code, 128 + n if signal n ended it. Forwards signals; a second one kills it. Throws a CommandError if it
+ * cannot be run, and the reason of the run's signal if that came first.
  */
 export function runChild(
   { cwd, signal: interruption }: Pick<Io, 'cwd' | 'signal'>,
@@ -145,10 +141,7 @@ export interface WebhookFile {
   end(): void
 }
 
-/**
- * Creates a file for the webhooks of a run, mode 0600; replaces that of an earlier run. Throws a CommandError for a file with
- * other content.
- */
+/** Mode 0600; replaces that of an earlier run. Throws a CommandError for a file with other content. */
 export function openWebhookFile(cwd: string, name: string): WebhookFile {
   const path = resolve(cwd, name)
   const flag = '--webhooks-file'
@@ -208,11 +201,7 @@ const academyForm = /^academy\.ya?ml$/i
 const courseForm = /\.ya?ml$/i
 const nameForms = datasetNames.map((name) => `${name}.csv`).join(', ')
 
-/**
- * Returns the seeds for `examples`, `academy.yaml`, `course.yaml`, `users.csv`, `users=people.csv`, or a
- * directory with such files, ordered so that each refers only to earlier ones. Throws a UsageError for a
- * missing file, or a name that is none of these.
- */
+/** `examples`, files, `users=people.csv`, or a directory, ordered so that each refers only to earlier ones. */
 export async function findSeeds(io: Pick<Io, 'cwd'>, texts: readonly string[]): Promise<Seed[]> {
   const seeds = (await Promise.all(texts.map((text) => seedsIn(io, text)))).flat()
   // The sort is stable: files for one dataset keep their order.

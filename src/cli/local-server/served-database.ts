@@ -20,11 +20,7 @@ export interface ServedDatabase {
 
 const maxUrlBytes = 16 * 1024
 
-/**
- * Returns the database to serve, or to stop serving: that of `--database-url-file`, `--database` or
- * `--profile`, else the one of quickstart. Throws a UsageError for a platform at a URL, and for an invalid
- * database URL.
- */
+/** `--database-url-file`, `--database` or `--profile`, else that of quickstart. Throws a UsageError for a URL of a platform. */
 export async function servedDatabase(context: Context, given?: Given): Promise<ServedDatabase> {
   const { io, session, settings, directories, profiles } = context
   const file = given?.flags['database-url-file']
@@ -74,10 +70,7 @@ function urlIn(path: string, shown: string): string {
   )
 }
 
-/**
- * Returns the file of the academy that the settings choose, with links resolved. Throws a UsageError with
- * `instead` for an academy on PostgreSQL, and a CommandError if the file is missing, unless `mayMiss`.
- */
+/** With links resolved. Throws a UsageError with `instead` for PostgreSQL, and unless `mayMiss` if the file is missing. */
 export async function databaseFile(
   context: Context,
   instead: string,

@@ -80,11 +80,7 @@ export function logText(chalk: ChalkInstance): (entry: LogEntry) => string {
 /** Maximum tolerated skew; small against the codes that last a minute. */
 const maxSkewMs = 5000
 
-/**
- * Returns the log lines about a wrong clock, here or at the database, LF included; empty if both are right.
- *
- * @param aheadMs how far this machine's clock is ahead, negative if it is behind
- */
+/** LF included; empty if both clocks are right. `aheadMs` is negative if this machine's clock is behind. */
 export function clockText(aheadMs: number, forPeople: boolean): string {
   if (Math.abs(aheadMs) <= maxSkewMs) return ''
   const seconds = Math.round(aheadMs / 1000)
@@ -95,11 +91,7 @@ export function clockText(aheadMs: number, forPeople: boolean): string {
   return `The clock of this machine is ${Math.abs(seconds)} s ${where} the clock of the database: synchronise both, or other servers may refuse sign-in codes\n`
 }
 
-/**
- * Returns the log lines about a missing or wrong encryption key, LF included; empty if it is right.
- *
- * @param trouble why stored secrets cannot be decrypted, a sentence
- */
+/** LF included; empty if the key is right. `trouble` is why stored secrets cannot be decrypted, a sentence. */
 export function encryptionText(trouble: string | undefined, forPeople: boolean): string {
   if (trouble === undefined) return ''
   if (forPeople) return `${trouble}\n`
@@ -117,8 +109,8 @@ interface LineWriter {
 }
 
 /**
- * Creates a writer that batches the lines of a tenth of a second: one system call for all, on a busy server.
- * Waiting lines are written before the process ends, also in a crash. Drops lines while the reader is a megabyte behind.
+ * One system call for the lines of a tenth of a second. They are written before the process ends, also in a crash. Drops
+ * lines while the reader is a megabyte behind.
  */
 export function createLineWriter(stream: OutputStream): LineWriter {
   let waiting = ''

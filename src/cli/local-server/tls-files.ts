@@ -9,11 +9,7 @@ import { UsageError } from '../terminal/errors.ts'
 const maxBytes = 1024 * 1024
 const reasons: Readonly<Record<string, string>> = { ENOENT: 'not found', EACCES: 'permission denied' }
 
-/**
- * Reads the certificate and the key of `--tls-cert` and `--tls-key`; undefined if neither is set. Throws a
- * UsageError if one is missing, unreadable, unusable or does not match the other, and if the certificate is
- * not valid now.
- */
+/** Undefined without flags. Throws a UsageError if a file is missing or unusable, the pair does not match, or not valid now. */
 export function tlsFiles(
   { io }: Pick<Context, 'io'>,
   { flags }: Given,

@@ -1,10 +1,7 @@
 import type { Argument, Command, Host, Invocation } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 
-/**
- * A command that an assistant may run. Its flags for filters and fields of one operation are offered with it, all others
- * only if they are listed here.
- */
+/** Flags for filters and fields of one operation are offered with it, all others only if they are listed here. */
 interface Offer {
   readonly access: 'read' | 'write'
   readonly flags: readonly string[]

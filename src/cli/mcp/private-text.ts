@@ -11,10 +11,7 @@ import { CommandError } from '../terminal/errors.ts'
 /** Shorter ids are parts of other words. */
 const minLength = 2
 
-/**
- * Removes the identities of people from the messages of one run: those in the platform's responses and in the arguments, all
- * e-mail addresses, and values in quotes.
- */
+/** Those in the platform's responses and in the arguments, all e-mail addresses, and values in quotes. */
 export class PrivateText {
   readonly #people: PeopleMap
   readonly #replacements = new Map<string, string>()
@@ -68,10 +65,7 @@ export class PrivateText {
       .replaceAll(/"([^"]*)"/g, (quoted, value: string) => (isPlain(value) ? quoted : '"…"'))
   }
 
-  /**
-   * Returns the URL of a planned request without identities, besides those of the command line: a file may name further
-   * people.
-   */
+  /** Identities of the command line stay: a file may name further people. */
   cleanUrl(url: string, typed: ReadonlySet<string>): string {
     const named = url.replaceAll(personInPath, (_, before: string, prefix = '', id = '') => {
       const person = percentDecoded(id)
@@ -168,10 +162,7 @@ const prefixes: Readonly<Record<string, string>> = {
   'e-mail address': 'mail',
 }
 
-/**
- * The pseudonyms of one platform: HMACs of ids (see Pseudonyms) with a key and a map back, in a file that only the user can
- * read. They stay the same as long as the file does.
- */
+/** HMACs of ids (see Pseudonyms) with a key and a map back, in a file that only the user can read; it keeps them the same. */
 export class PeopleMap {
   readonly #path: string
   readonly #originals = new Map<string, string>()

@@ -243,8 +243,8 @@ function cutText(
 }
 
 /**
- * Encloses text of a platform for an assistant: says before it that it is data, and ends it with a mark that the text cannot
- * contain, since the mark is made after the text. Escapes characters that are not shown, which hide text or change its direction.
+ * Says that the text is data, and ends it with a mark that it cannot contain, since the mark is made after the text.
+ * Escapes characters that are not shown, which hide text or change its direction.
  */
 function fence(data: string): string {
   const escaped = escapeHiddenInDocument(data.slice(0, maxText + 1))

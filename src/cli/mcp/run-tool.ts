@@ -185,10 +185,7 @@ interface RunCall extends CallParts {
   readonly confirm: unknown
 }
 
-/**
- * Returns a digest of a dry run, to be compared before the plan is carried out; null for one operation, whose dry run may
- * have the time in it, and which does not depend on other records.
- */
+/** Null for one operation, whose dry run may have the time in it, and which does not depend on other records. */
 function previewOf({ offered }: CheckedLine, { records }: RunResult): string | null {
   return offered.command.calls ? null : previewDigest((records ?? []).map(withoutHeaders))
 }
@@ -244,10 +241,7 @@ class WritePlans {
     return digest
   }
 
-  /**
-   * Returns the plan of a digest. Throws a CommandError if there is none, it has expired, or it is for another command
-   * line, platform or content of files.
-   */
+  /** Throws a CommandError if it has expired, or is for another command line, platform or content of files. */
   find(digest: string, write: PlannedWrite, nowMs: number): Planned {
     const plan = this.#plans.get(digest)
     if (!plan) {

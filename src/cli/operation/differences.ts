@@ -11,12 +11,7 @@ const minWidth = 20
 /** Unchanged characters shown before and after the change of a line that is too long to be shown. */
 const contextCharacters = 30
 
-/**
- * Returns a change of a field as lines for people: a short value as `title: "Sea" → "Ocean"`, a text as the lines that
- * differ, marked with `-` and `+`, and a list as its items that differ. No line is longer than `width`, but for a word.
- *
- * @param most maximum lines of one value
- */
+/** `title: "Sea" → "Ocean"`, or lines with `-` and `+`. No line is longer than `width`, but for a word; `most` lines a value. */
 export function changeLines(
   field: string,
   from: unknown,
@@ -235,10 +230,7 @@ export interface NamedChange {
 const naming = ['name', 'title', 'prompt', 'text'] as const
 const maxCharacters = 50
 
-/**
- * Splits a change of a field into changes of single values: items of lists are identified by name (`weights.Exam`),
- * items of lists of texts by themselves.
- */
+/** Items of lists are identified by name (`weights.Exam`), items of lists of texts by themselves. */
 export function namedChanges(field: string, before: unknown, after: unknown): NamedChange[] {
   if (isDeepStrictEqual(before ?? undefined, after ?? undefined)) return []
   if (isJsonObject(before) && isJsonObject(after)) return inObjects(field, before, after)

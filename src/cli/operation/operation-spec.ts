@@ -84,12 +84,7 @@ export interface OperationSpec<O extends Call> {
   readonly query?: FieldFlags
   /** Such as the status of `publish`. */
   readonly fixed?: BodyInput<O>
-  /**
-   * Returns defaults to send for absent fields, since some platforms have none. Our server may adjust them
-   * (`lenient`).
-   *
-   * @param now ISO 8601 in UTC
-   */
+  /** Some platforms have no defaults; our server may adjust these (`lenient`). `now` is ISO 8601 in UTC. */
   readonly presumed?: (now: string) => Partial<BodyInput<O>>
   readonly password?: PasswordUse
   /** A secret of another system, from standard input. */
@@ -110,10 +105,7 @@ export interface OperationSpec<O extends Call> {
   readonly exitNames?: readonly ExitName[]
   readonly destroys?: Destruction
   readonly confirms?: Confirmed
-  /**
-   * Returns the success line that replaces the record: `Created course Marine Biology (BIO-101)`. `answer` is the
-   * record that was read before a deletion; `unchanged` is true if an update changed nothing.
-   */
+  /** Replaces the record: `Created course Marine Biology (BIO-101)`. `answer` is a deleted record as it was read before. */
   readonly done?: (answer: unknown, given: Given, unchanged: boolean) => string
   /** With further reads; undefined falls back to `done`. */
   readonly readDone?: (look: Lookup, given: Given) => Promise<string | undefined>

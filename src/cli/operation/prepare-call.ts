@@ -130,9 +130,7 @@ interface BodySources {
   readonly answers: Map<string, unknown>
 }
 
-/**
- * Prompts for missing required fields on a terminal. Throws a UsageError otherwise, and if an update would change nothing.
- */
+/** Prompts for missing required fields on a terminal. Throws a UsageError if an update would change nothing. */
 async function makeBody(
   context: Context,
   given: Given,

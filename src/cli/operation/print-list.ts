@@ -72,10 +72,7 @@ function sheetPlaceIn(settings: Settings, flags: Given['flags'], { id }: Operati
   return sheetPlaceOf(String(given), id.replace(/\.list$/, ''))
 }
 
-/**
- * Returns the number of items to print: all, or the limit, whichever was set more specifically. Throws a UsageError
- * on both.
- */
+/** All or the limit, whichever was set more specifically. Throws a UsageError on both. */
 function limitOf({ all, limit }: Settings): number {
   if (!all.value) return limit.value
   const rank = sources.indexOf(all.origin.source) - sources.indexOf(limit.origin.source)
@@ -108,10 +105,7 @@ async function* limitItems(
   }
 }
 
-/**
- * Prints the pages of a list as a complete document, even if the platform fails to send all of them: that error is
- * thrown after the received pages are printed.
- */
+/** As a complete document: an error of the platform is thrown after the received pages are printed. */
 export async function printUntilError<Page>(
   pages: AsyncIterable<Page>,
   print: (received: AsyncIterable<Page>) => Promise<void>,

@@ -52,10 +52,7 @@ async function callUntilAccepted(context: Context, given: Given, bound: BoundCal
   }
 }
 
-/**
- * Returns the fields of prompted answers that a refusal concerns: those it points at, else those whose value it
- * names. A conflict without either may concern any of them.
- */
+/** Those that the refusal points at, else those whose value it names; a conflict without either may concern any. */
 function refusedAnswers(
   { status, faults, message }: ApiError,
   answers: ReadonlyMap<string, unknown>,

@@ -29,9 +29,8 @@ interface Refused {
 }
 
 /**
- * Makes a call for each of several things, concurrently, and prints the results in the given order. All are tried;
- * throws a CommandError that names all refused things, or the fault itself if only one thing was given. A fault that
- * does not concern a thing, such as a refused credential, ends the run.
+ * All are tried, concurrently, and printed in the given order. A fault that does not concern a thing, such as a refused
+ * credential, ends the run.
  */
 export async function runSeveral(context: Context, given: Given, call: BoundCall): Promise<void> {
   const { io, session, settings, output } = context
@@ -292,9 +291,7 @@ function partialError(
   )
 }
 
-/**
- * One per line, as `--quiet` prints them; `-` is standard input. Throws a UsageError that names the line of an invalid id.
- */
+/** One per line, as `--quiet` prints them; `-` is standard input. Throws a UsageError that names the line. */
 async function readIds({ io }: Pick<Context, 'io'>, source: string, parameter: string): Promise<string[]> {
   // Accept `@file` like `--body`.
   const path = source.replace(/^@/, '')

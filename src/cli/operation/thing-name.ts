@@ -22,10 +22,7 @@ function inVersion(thing: unknown): string {
   return ['number', 'bigint'].includes(typeof version) ? `, version ${version}` : ''
 }
 
-/**
- * Returns the success line of an update: `Updated user Ada (ada@example.org), version 3`. If nothing changed, says so
- * with `state`, as in `User Ada (ada@example.org) is already suspended`.
- */
+/** `Updated user Ada (ada@example.org), version 3`; without changes `User Ada (ada@example.org) is already suspended`. */
 export function updatedLine(
   verb: string,
   name: string,

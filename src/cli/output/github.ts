@@ -31,12 +31,7 @@ function isInWorkflow({ env }: Pick<Io, 'env'>): boolean {
   return env['GITHUB_ACTIONS'] === 'true' && env['LEARNCTL_ANNOTATIONS'] !== 'never'
 }
 
-/**
- * Reports a result to GitHub, or another system with its workflow commands, where a workflow runs this command: findings
- * as annotations, and all of it in the summary of the step. Does nothing elsewhere.
- *
- * @param annotates false where standard error is one line of JSON
- */
+/** As annotations, and in the summary of the step; nothing elsewhere. `annotates` is false with JSON on standard error. */
 export async function reportToWorkflow(io: Place, report: WorkflowReport, annotates = true): Promise<void> {
   if (!isInWorkflow(io)) return
   // Without the environment, by which writeStderr would break the commands.
@@ -64,9 +59,7 @@ export function createFindingList(): { add(finding: Finding): void; found(): Fin
   }
 }
 
-/**
- * On standard error, which the runner reads as it does standard output (actions/runner, OutputManager): output stays data.
- */
+/** On standard error, which the runner reads as well (actions/runner, OutputManager): output stays data. */
 function annotationsOf(io: Place, { list, more }: WorkflowReport): string[] {
   const levels: readonly Level[] = ['error', 'warning', 'notice']
   const first = list[0]?.level

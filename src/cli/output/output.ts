@@ -37,10 +37,7 @@ export interface Output {
   one(value: unknown, shape: Shape): Promise<void>
   /** As one document, page by page, in constant memory. A complete list is one page: `[rows]`. */
   list(pages: Pages, shape: Shape): Promise<void>
-  /**
-   * Prints a whole value as JSON or YAML, with iterable members of an object as lists; ignores columns. Prints nothing with
-   * --quiet, except in a dry run.
-   */
+  /** As JSON or YAML, with iterable members of an object as lists. Nothing with --quiet, except in a dry run. */
   document(value: unknown): Promise<void>
   /** Of unknown shape: as JSON unless another format is chosen. */
   documents(pages: Pages): Promise<void>
@@ -51,17 +48,13 @@ export interface Output {
   done(text: string): Promise<void>
   note(text: string): Promise<void>
   /**
-   * Throws a UsageError, before anything is sent, if a result of this shape cannot be shown as chosen. With
-   * `open`, columns are checked later, because another platform may have more fields; with `write`, a result without an
-   * id prints nothing under --quiet.
+   * Throws a UsageError before anything is sent. `open` checks columns later, because another platform may have more
+   * fields; with `write`, a result without an id prints nothing under --quiet.
    */
   check(shape: Shape, use?: 'open' | 'write'): void
 }
 
-/**
- * Creates the output of a run by its settings. `mask` removes the run's credentials from notes and from what
- * a terminal shows, because a platform may return what it received. Pipes and files get every byte.
- */
+/** `mask` acts on notes and terminals: a platform may return what it received. Pipes and files get every byte. */
 export function createOutput(io: Io, settings: Settings, mask: (text: string) => string): Output {
   const format = settings.output.value
   const quiet = settings.quiet.value
@@ -158,9 +151,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
   }
 }
 
-/**
- * Null for the default ones. Declared paths come before those of a sample. Throws a UsageError on none or several matches.
- */
+/** Null for the default ones. Declared paths come before those of a sample. Throws a UsageError unless one matches. */
 function chosenColumns(
   { columns: { value, origin }, quiet }: Settings,
   declared: readonly string[],

@@ -198,12 +198,7 @@ function padded(text: string, width: number): string {
 
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
-/**
- * Draws a horizontal bar of block characters, in eighths of a column.
- *
- * @param part fraction of the full length, 0 to 1
- * @param width full length in columns
- */
+/** In eighths of a column. `part` is 0 to 1. */
 function bar(part: number, width: number): string {
   const steps = Math.round(Math.min(1, Math.max(0, part)) * width * 8)
   const text = '█'.repeat(Math.floor(steps / 8)) + (eighths[steps % 8] ?? '')

@@ -12,10 +12,7 @@ import { writeTarget } from '../terminal/target-file.ts'
 /** Equal ids of two kinds have different pseudonyms. */
 type IdKind = string
 
-/**
- * Makes the pseudonyms of one key: HMAC-SHA-256 (RFC 2104) of the kind and the id, cut to 100 bits. Among ten million ids,
- * two have the same pseudonym with a probability of 4 in 10^17.
- */
+/** HMAC-SHA-256 (RFC 2104), cut to 100 bits: two of ten million ids are equal with a probability of 4 in 10^17. */
 export class Pseudonyms {
   /** Node reads a KeyObject six times as fast as bytes. */
   readonly #key: KeyObject
@@ -103,10 +100,7 @@ export interface KeptColumn extends TableColumn {
   readonly kind: string | null
 }
 
-/**
- * The columns of a table that a pseudonymised export keeps: ids as pseudonyms, times, and values that identify no person. Any other column,
- * also one that only another platform has, is dropped.
- */
+/** Ids as pseudonyms, times, and values that identify no person. Other columns, also of other platforms, are dropped. */
 export class PseudonymTable {
   readonly columns: readonly KeptColumn[]
   readonly dropped: ReadonlySet<string>

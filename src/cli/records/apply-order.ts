@@ -20,10 +20,7 @@ export function closingOf(dataset: Part): string | undefined {
 /** Unique fields of users: a value must be free before another user takes it. */
 const { unique = [] } = users
 
-/**
- * Sorts updates so that each value is free when it is taken, as when one user gets the address of another. Throws a
- * CommandError if users swap values, which would need an intermediate value.
- */
+/** As when one user gets the address of another. Throws a CommandError if users swap values. */
 export function inFreeOrder(updates: readonly Action[]): Action[] {
   const holders = new Map<string, Action>()
   for (const action of updates) {

@@ -18,12 +18,7 @@ const writeOnly = ['password', 'extraCredit']
 /** Earlier records must not replace later ones. */
 const timeFields: Readonly<Record<string, string>> = { progress: 'lastAccessed', grades: 'gradedAt' }
 
-/**
- * Returns the fields of a record that differ from the existing one. Absent fields are ignored, lists are compared as
- * wholes, and both records in the form of the schema.
- *
- * @param current existing record in the form of files
- */
+/** Absent fields are ignored, lists are compared as wholes. `current` is in the form of files. */
 export function changesOf(
   { schema, name }: Pick<Dataset, 'schema' | 'name'>,
   record: JsonObject,

@@ -158,10 +158,7 @@ function readRule(text: string): IdRule {
   )
 }
 
-/**
- * Returns lessons with external ids by a rule. Throws a UsageError if it leaves an id as it is within an academy, makes one
- * that cannot be stored, or makes one twice.
- */
+/** Throws a UsageError if the rule leaves an id as it is within an academy, or makes one twice or too long. */
 function renamed(lessons: readonly JsonObject[], rule: IdRule, isElsewhere: boolean): JsonObject[] {
   const originals = new Map<string, string>()
   const problems: string[] = []

@@ -22,11 +22,7 @@ interface Chunk {
 
 const chunkSize = 100
 
-/**
- * Yields an academy in the form of files: terms and users, by their addresses, courses with their lessons, groups with their members, then enrolments,
- * progress steps and grades course by course. The order is stable, and only one course is in memory at a time.
- * Deleted users and their records are left out.
- */
+/** The order is stable, and one course is in memory at a time. Deleted users and their records are left out. */
 export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
   const deleted = new Set<unknown>()
   const users = await loadPart('users')
@@ -184,11 +180,7 @@ export async function* jsonDocument(chunks: AsyncIterable<Chunk>): AsyncGenerato
   yield `${before === null ? head : '\n]'}}\n`
 }
 
-/**
- * Writes an academy into a folder: `academy.yaml` with the names of the tables, a table (JSONL) each for terms, users,
- * enrolments, progress and grades, and a file for each course. Throws a UsageError if the folder has files already,
- * unless `force`.
- */
+/** `academy.yaml`, a table (JSONL) for each part, and a file for each course. Throws a UsageError for a filled folder. */
 export async function dumpFolder(
   { cwd }: Io,
   folder: string,

@@ -146,9 +146,7 @@ export async function loadPart(name: Part): Promise<PartDataset> {
   return (await loadDataset(name)) as PartDataset
 }
 
-/**
- * Progress entries with one key become its steps, sorted by time. Any other duplicate, and a lack of keys, is a problem.
- */
+/** Progress entries with one key become its steps, sorted by time. Other duplicates, and a lack of keys, are problems. */
 export function distinct(declared: Declared, problems: Problems): Declared {
   return new Map(
     [...declared].map(([dataset, entries]) => {

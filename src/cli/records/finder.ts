@@ -207,9 +207,7 @@ async function* foundFor(
   }
 }
 
-/**
- * Includes deleted users unless the query excludes them. `list` may be another operation, such as the history of progress.
- */
+/** Includes deleted users unless the query excludes them. `list` may be that of the history of progress. */
 export async function* shownIn(
   { caller, signal }: Reader,
   { name, operations }: Dataset,

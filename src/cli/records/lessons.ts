@@ -14,7 +14,8 @@ export interface ShownLesson {
 }
 
 /**
- * Matches lessons that no entry matches by key: by external id, by title, first in the same module, or by content. Lessons with different external ids never match; each is matched at most once.
+ * By external id, by title, first in the same module, or by content. Lessons with different external ids never match; each
+ * is matched at most once.
  */
 export function lessonsMatched(
   entries: readonly Entry[],

@@ -123,9 +123,8 @@ class References {
   }
 
   /**
-   * Replaces each reference to an undeclared record by one key everywhere. The parts that it refers to must have been compared,
-   * so that an id or another name of a declared record is recognised. Adds entries with references that the academy does not
-   * have either to `unknown`.
+   * Parts that are referred to must have been compared, so that an id or another name of a declared record is recognised.
+   * Adds entries with references that the academy does not have either to `unknown`.
    */
   async lookUp(
     dataset: PartDataset,

@@ -54,10 +54,7 @@ function withoutSecret(entry: Entry): Entry {
   }
 }
 
-/**
- * Saves a plan as JSON lines, readable by its owner only: a header with the command and target that it is for, one
- * line for each change, and the number of changes, without which the file is incomplete.
- */
+/** JSON lines, readable by the owner only: a header, a line for each change, and their number, without which it is incomplete. */
 async function writePlanFile(
   { cwd }: Pick<Io, 'cwd'>,
   path: string,

@@ -140,10 +140,8 @@ export async function trialOf({
 }
 
 /**
- * Carries a plan out: nothing of it if an action is refused, unless that is skipped.
- *
- * @param how `isTried` if refusals and what would be restored must be known before the question
- * @param confirm is told what would be restored, if that is known
+ * Nothing of it if an action is refused, unless that is skipped. `isTried` tells refusals and what would be restored before
+ * the question.
  */
 export async function carryOut(
   context: Context,

@@ -68,11 +68,7 @@ function neededBy(schema: unknown, all: Readonly<Record<string, Schema>>): Recor
   return Object.fromEntries([...needed].toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/**
- * Returns the schemas of all results by name: those of the API, of this program, and of records in files.
- *
- * @param place place of these schemas in a document: `#/$defs/`
- */
+/** Of the API, of this program, and of records in files. `place` is theirs in a document: `#/$defs/`. */
 export async function resultSchemas(place: string): Promise<Readonly<Record<string, Schema>>> {
   const datasets = await Promise.all(datasetNames.map(loadDataset))
   const own: Named = {

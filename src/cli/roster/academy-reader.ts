@@ -52,10 +52,7 @@ const limit = 100
 /** Roles of users who are in rosters only as people of their courses. */
 const staffRoles = 'admin,analyst'
 
-/**
- * The people, courses and grades of an academy as rosters have them, read through the API page by page. Leaves out
- * deleted records, and the accounts of admins and analysts who are enrolled in none of the courses.
- */
+/** Page by page. Without deleted records and the accounts of admins and analysts who are enrolled in no course. */
 export class AcademyReader {
   terms: readonly Term[] = []
   /** In the order of their keys. */

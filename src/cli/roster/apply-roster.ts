@@ -34,10 +34,7 @@ const command = 'roster apply'
 /** Of a document. */
 const maxListed = 1000
 
-/**
- * Or carries a saved plan out. Throws a CommandError for refused records (exit 8). `--report` writes a file also on
- * failure.
- */
+/** Throws a CommandError for refused records (exit 8). `--report` writes a file also on failure. */
 export async function applyRoster(
   context: Context,
   given: Given,
@@ -142,10 +139,7 @@ function plannerOf({ roster, options }: RosterToApply): MakePlan {
 
 const maxClosed = 5
 
-/**
- * Returns notes on suspended users and archived courses of the roster that stay so, because it says nothing of their
- * status: an earlier apply may have closed them when they were gone, or an admin for another reason.
- */
+/** Suspended users and archived courses stay so: an apply may have closed them when they were gone, or an admin. */
 function closedNotes({ actions, kept: unchanged }: Plan): string[] {
   const kept = [...unchanged, ...actions].filter(
     ({ dataset, entry, current }) =>

@@ -22,10 +22,7 @@ import {
 } from './roster.ts'
 import type { TableForm, TableReference } from './table.ts'
 
-/**
- * Tables of Canvas SIS imports, in the order in which they are read, with the columns of their files as published. A
- * missing reference is a warning: an import may refer to records of earlier ones.
- */
+/** As published, in the order of reading. A missing reference is a warning: it may be to records of earlier imports. */
 export const canvasTables = {
   accounts: table('accounts', 'account_id,parent_account_id,name,status', ['account_id'], {
     ...{ part: null, noun: 'account', required: ['name'] },
@@ -115,10 +112,7 @@ const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
 ])
 export const canvasRoles = [...roles.keys()]
 
-/**
- * Reads a Canvas SIS import: sections are groups of their courses, with the people of their enrolments; groups may have a
- * course. A user who teaches somewhere is an instructor; Canvas has no other roles of users.
- */
+/** Sections are groups of their courses. A user who teaches somewhere is an instructor; Canvas has no roles of users. */
 export async function readCanvas(reading: Reading): Promise<void> {
   const courseBySection = new Map<string, string>()
   await read('accounts', (row) => row.leaveOut('accounts are not kept'))

@@ -32,11 +32,7 @@ import { rosterPartOf, rosterParts, type Scope } from './roster.ts'
 /** A roster, or the records of a platform (`isWhole`): these show all fields, so that an absent one is empty. */
 type Side = Pick<DeclaredRoster, 'name' | 'declared' | 'isDelta' | 'notes'> & { readonly isWhole: boolean }
 
-/**
- * Compares the records that both sides can have, and of these the fields that both sides have. Users match by external
- * id, else by e-mail address. Returns the changes that make the first side equal to the second, and in words what only one
- * side has.
- */
+/** Only parts and fields that both sides can have. Users match by external id, else by e-mail address. */
 export async function compareSides(before: Side, after: Side) {
   const actions: Action[] = []
   const deletes: (readonly Action[])[] = []
@@ -178,11 +174,7 @@ function fieldsOfOne(part: Part, one: [Side, Fields], other: [Side, Fields]): st
   return [...only(one, other), ...only(other, one)]
 }
 
-/**
- * Reads a side of a comparison: `profile:<name>`, the database of a local academy, a roster, `-` for one on standard input, or the name
- * of a profile.
- * Throws a UsageError if there is none.
- */
+/** `profile:<name>`, a database, a roster, `-` for one on standard input, or a profile. Throws a UsageError for none. */
 export async function openSide(
   context: Context,
   name: string,

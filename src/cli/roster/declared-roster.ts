@@ -125,11 +125,7 @@ function addressHint(problems: readonly RosterProblem[]): string | null {
     : null
 }
 
-/**
- * Reads a roster: files, or `integration:canvas` for the system of an integration.
- *
- * @param scope parts and courses to read of another system; none for all courses, and all parts but grades
- */
+/** Files, or `integration:canvas`. Without a scope all courses, and of another system all parts but grades. */
 async function readAny(
   context: Context,
   given: string,
@@ -153,9 +149,7 @@ export function integrationIn(given: string): LmsKind | null {
   })
 }
 
-/**
- * Of some courses also their terms and users. Throws a UsageError if `name`, which has the records, lacks a course or term.
- */
+/** With the terms and users of courses. Throws a UsageError if `name`, which has the records, lacks a course or term. */
 export function inScope(name: string, declared: Declared, scope: Scope) {
   const isWanted = (part: Part) =>
     scope.only.length === 0 || scope.only.some((only) => only === rosterPartOf(part))

@@ -179,10 +179,7 @@ function nameOf(part: RosterPart, record: JsonObject): string {
   return `${nouns[part]} ${plain('externalId')}${name === undefined ? '' : ` (${name.trim()})`}`
 }
 
-/**
- * Replaces the other system's ids in references by external ids, joins the parts of a record on several pages, and says what
- * is hidden.
- */
+/** By external ids in place of the other system's; joins records on several pages, and says what is hidden. */
 function resolve(pulled: PulledRecords) {
   const { system, notes } = pulled
   const all = (part: RecordPart) => recordsIn(pulled, part).map(({ record }) => record)
@@ -306,11 +303,7 @@ function hiddenIn(shown: readonly JsonObject[], enrollments: readonly JsonObject
   }, 0)
 }
 
-/**
- * Reads the grades of another system, through the integration of the target, as a file of grades to import. Courses and
- * learners are found by the mappings of the integration, else by the external ids of its rosters; people without one are
- * known by their e-mail addresses.
- */
+/** As a file of grades. Courses and learners are found by mappings, else by external ids, people also by e-mail address. */
 export async function openIntegrationGrades(context: Context, kind: LmsKind): Promise<ImportFile> {
   const pulled = await pullRecords(context, kind, new Set(['users', 'courses', 'items', 'grades']))
   const { records, notes } = resolve(pulled)

@@ -85,10 +85,7 @@ export const moodleRoles = [...roles.keys()]
 /** Numbered from 1 by the columns `type1`, `type2`, …. */
 const typedRoles = ['student', 'editingteacher', 'teacher']
 
-/**
- * Reads files of Moodle's uploads: the short name of a course is its external id, the id number of a user, else the user
- * name, that of a user. Groups are named within their course; cohorts are groups without a course.
- */
+/** Known by short name (courses) and id number, else user name (users). Cohorts are groups without a course. */
 export async function readMoodle(reading: Reading): Promise<void> {
   await walk(reading, moodleTables.courses, {
     isRemoved: (row) => isOn(row, 'delete'),

@@ -60,10 +60,7 @@ const people = peopleForm('sourcedId', {
 })
 const courseDataset = namedColumns(courses, { externalId: 'sourcedId' })
 
-/**
- * Reads a OneRoster package: sessions are terms, classes are courses (courses, where there are no classes), results are
- * grades; organisations are only checked. Rows against the specification are read if their meaning is clear, and counted.
- */
+/** Sessions are terms, classes are courses, results are grades. Rows against the specification are read if clear, and counted. */
 export async function readOneRoster(reading: Reading): Promise<void> {
   const hasClasses = reading.files.has('classes')
   const hasRoles = reading.files.has('roles')
@@ -252,9 +249,7 @@ interface Category {
   readonly weight: number
 }
 
-/**
- * A category as exports write it is a weight of the course; that of any other is divided by its line items in the class.
- */
+/** A category of an export is a weight of the course; that of any other is divided by its line items in the class. */
 async function readLineItems(reading: Reading) {
   const categories = new Map<string, Category>()
   const byId = new Map<string, LineItem>()

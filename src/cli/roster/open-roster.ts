@@ -60,10 +60,7 @@ interface LeftOut {
   readonly value?: string
 }
 
-/**
- * Reads a folder, a zip file or a CSV file. Throws a UsageError if there is none, or if its format is unclear, with the
- * columns that were seen.
- */
+/** A folder, a zip file or a CSV file. Throws a UsageError if its format is unclear, with the columns that were seen. */
 export async function readRoster(
   io: Pick<Io, 'cwd' | 'signal' | 'stdin' | 'stderr'>,
   path: string,
@@ -338,10 +335,7 @@ export const formatReaders: Readonly<Record<RosterFormat, FormatReader>> = {
 
 const secrets = ['password', 'ssha_password']
 
-/**
- * Returns the fields of a mapping of rosters: the columns of a format, of all formats if none is given, and `role` for the
- * roles of each. Paths are in lower case, as the formats ignore case.
- */
+/** Of all formats if null, and `role` for the roles of each. Paths are in lower case, as the formats ignore case. */
 export function mappedColumns(format: RosterFormat | null): MappedTo {
   const readers = (format === null ? rosterFormats : [format]).map((name) => formatReaders[name])
   const forms = readers.flatMap(({ tables }) => tables)

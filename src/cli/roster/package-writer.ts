@@ -207,11 +207,7 @@ export function cellColumns(header: readonly string[]): Columns<Cells> {
   return Object.fromEntries(header.map((column) => [column, (cells: Cells) => cells[column] ?? '']))
 }
 
-/**
- * Counts records that a format cannot hold as they are.
- *
- * @param texts notes in their order: `{user}` becomes `1 user` or `2 users`, `{it|them}` one of the two words
- */
+/** A format cannot hold them. In notes `{user}` becomes `1 user` or `2 users`, `{it|them}` one of the two words. */
 export function createLosses<Name extends string>(texts: Readonly<Record<Name, string>>) {
   const counts = new Map<string, number>()
   return {

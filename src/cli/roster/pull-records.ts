@@ -18,12 +18,7 @@ interface Task {
   readonly cursor: string | null
 }
 
-/**
- * Reads the records of these kinds from another system, through the integration of the academy or platform: as many pages
- * at once as the other system allows.
- *
- * @param courses external ids or titles of the courses whose people and grades are read; none for all
- */
+/** As many pages at once as the other system allows. `courses` are external ids or titles; none for all. */
 export async function pullRecords(
   { session, io }: Pick<Context, 'session' | 'io'>,
   kind: LmsKind,

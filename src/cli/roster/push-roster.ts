@@ -34,8 +34,7 @@ const maxNamed = 10
 const maxListed = 1000
 
 /**
- * Makes Classroom have the courses, people and grades of an academy. Each round compares both sides as they are now and
- * writes the records that can be written, so that a run after an interruption continues. At the end both sides are counted again. Throws
+ * Each round compares both sides anew and writes what can be written, so that a run after an interruption continues. Throws
  * a CommandError for refused records (exit 8) and for records that differ all the same (exit 9).
  */
 export async function pushRoster(context: Context, options: PushOptions): Promise<void> {

@@ -196,10 +196,7 @@ export function personIn(row: CsvRow, { columns }: PeopleForm): RosterPerson {
 
 const { email: emailSchema, username: usernameSchema } = users.schema.shape
 
-/**
- * Returns the entry of a person. The address is that of the roster, else the user name if it is one, else made of the user name
- * and the domain of the options. Adds a problem for each value that another person of the roster has.
- */
+/** The address is that of the roster, else the user name if it is one, else made of it and the domain of the options. */
 export function personEntry(
   reading: Reading,
   row: RosterRow,

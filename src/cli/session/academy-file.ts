@@ -95,11 +95,7 @@ function isDatabase(path: string): boolean {
 
 const mebibyte = 1024 * 1024
 
-/**
- * Notes that a large academy is being upgraded, how long that takes, and its progress every ten seconds;
- * Ctrl-C aborts it. Measured: 43 s of processor time per gigabyte, with 1 million learners and 5 million
- * enrolments.
- */
+/** Ctrl-C aborts it. Measured: 43 s of processor time per gigabyte, with 1 million learners and 5 million enrolments. */
 export function upgradeNotes(
   io: Pick<Io, 'stderr' | 'signal'>,
   path: string,
@@ -128,11 +124,7 @@ function spanOf(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
-/**
- * Opens an empty academy in place of a missing one, for a plan of what would be made there; closing it deletes it.
- *
- * @param open creates an academy in a file
- */
+/** For a plan of what would be made there; closing it deletes it. `open` creates an academy in a file. */
 export async function openEmptyAcademy<Academy extends { readonly close: () => Promise<void> }>(
   io: Io,
   database: string,

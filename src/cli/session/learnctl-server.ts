@@ -16,11 +16,7 @@ export async function isLearnctlServer(caller: Caller, signal: AbortSignal): Pro
   return caller.isOurs()
 }
 
-/**
- * Throws a CommandError on another platform than a learnctl server, before anything is sent to it.
- *
- * @param command words of the command: `roster apply`
- */
+/** Throws before anything is sent. `command` is the words of the command: `roster apply`. */
 export async function requireLearnctl(
   session: { readonly target: () => Target },
   caller: Caller,

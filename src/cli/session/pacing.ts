@@ -89,10 +89,7 @@ type Settled<Item, Value> =
 /** Results that wait for an earlier one. */
 const maxWaiting = 256
 
-/**
- * Works on items concurrently, at a given pace, and yields the results in the order of the items. After a `fatal`
- * error no further work starts; results of started work are still yielded.
- */
+/** Yields in the order of the items. After a `fatal` error no further work starts; results of started work are yielded. */
 export async function* inOrder<Item, Value>(
   items: readonly Item[],
   work: (item: Item) => Promise<Value>,

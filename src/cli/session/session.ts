@@ -62,11 +62,7 @@ export interface Session {
   /** That this run has or may have sent; none of them may be shown. */
   secrets(): readonly string[]
   use(target: Target): void
-  /**
-   * Opens the database of a local academy; notes that it was created unless `silent`. Throws a CommandError
-   * for a remote target, for a file that is not an academy, and for a missing file unless the session may
-   * create academies.
-   */
+  /** Notes that it was created unless `silent`. Throws a CommandError for a remote target, and for no or a missing academy. */
   open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
   /** Of an internal error of a request in this process. */
   causeOf(requestId: string): Promise<unknown>

@@ -42,12 +42,7 @@ export async function signInWithBrowser(context: Context, plan: SignInPlan): Pro
   })
 }
 
-/**
- * Returns how a sign-in shows its URL and takes a pasted one.
- *
- * @param place name or URL of the system
- * @param browser true to open the page on this machine
- */
+/** `place` is a name or URL; `browser` opens the page on this machine. */
 export function browserSteps(
   context: Context,
   place: string,

@@ -28,10 +28,7 @@ export interface SignInPlan {
   readonly browser: boolean
 }
 
-/**
- * Prepares a sign-in with OAuth 2.0; null if it is only shown (`--dry-run`). Throws a UsageError, a
- * SettingError, a RequestError for plain http, and a SignInError.
- */
+/** Null if it is only shown (`--dry-run`). Throws a UsageError, SettingError, RequestError or SignInError. */
 export async function planSignIn(context: Context, given: Given): Promise<SignInPlan | null> {
   const { settings, session, io, output } = context
   const device = given.flags['device'] === true

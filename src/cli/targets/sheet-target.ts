@@ -38,10 +38,7 @@ interface Spreadsheet {
   readonly tabs: readonly Tab[]
 }
 
-/**
- * Opens a tab of a spreadsheet for rows as `sheetRows` encodes them. `finish` replaces all its cells in one request, or
- * adds the tab; formats and other tabs stay. Throws a CommandError if the spreadsheet cannot be opened.
- */
+/** `finish` replaces all cells in one request, or adds the tab; formats and other tabs stay. Throws a CommandError. */
 export async function openSheet(context: Context, place: SheetPlace): Promise<SheetTarget> {
   const api = new SheetsApi(context, place.spreadsheet)
   const found = await api.retried(() => api.read())
@@ -331,10 +328,7 @@ function errorOf(answer: Answer, value: unknown, id: string, signInCommand: stri
 /** In Google Sheets. */
 const maxCellLength = 50_000
 
-/**
- * Encodes rows as one `RowData` of the Google Sheets API per line, the first with the names of the columns. Numbers and
- * booleans keep their type; ids and all other values are text, which is never taken for a formula.
- */
+/** One `RowData` per line. Numbers and booleans keep their type; ids and other values are text, never a formula. */
 export function sheetRows(columns: readonly Column[]): ListEncoder {
   let written = 0
   const lineOf = (cells: readonly object[]) => `${jsonText({ values: cells })}\n`

@@ -31,13 +31,7 @@ export interface Source {
 /** They may be empty. */
 export type Batches<Row = unknown> = AsyncIterable<readonly Row[]>
 
-/**
- * Encodes rows.
- *
- * @param load returns the encoder when the first rows are there, of which it gets a sample
- * @param notes returns what is said after the last row
- * @param head rows before the first, which do not count
- */
+/** `load` gets a sample of the first rows; `notes` come after the last row; `head` rows do not count. */
 export function encodedSource(
   batches: Batches,
   load: (sample: readonly unknown[]) => AnyEncoder | Promise<AnyEncoder>,
@@ -68,12 +62,7 @@ export function encodedSource(
   }
 }
 
-/**
- * Writes a source in constant memory; prints and returns the number of rows. A file is created completely or not at
- * all; an incomplete transfer throws.
- *
- * @param expected returns the number of rows, null if unknown; called only to show progress
- */
+/** In constant memory. A file is created completely or not at all. `expected` is called only to show progress. */
 export async function writeExport(
   context: Context,
   { format, gzip, file, force, sheet }: ExportTarget,

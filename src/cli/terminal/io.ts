@@ -116,10 +116,7 @@ function isDevice(file: number): boolean {
   }
 }
 
-/**
- * Returns an output that is a pipe or a file. Its stream, which loads a dozen modules of Node, is opened only when the pipe
- * does not take all at once: the stream waits, or says why not.
- */
+/** The stream, which loads a dozen modules of Node, is opened only when the pipe does not take all at once. */
 function fileOutput(file: number, open: () => OutputStream): FileOutput {
   let opened: OutputStream | undefined
   function stream(): OutputStream {
@@ -151,10 +148,7 @@ function restAfterWrite(file: number, text: string | Uint8Array): Uint8Array {
   return rest
 }
 
-/**
- * Writes to a stream and waits until it has taken everything (backpressure). Throws ReaderGoneError if the
- * reader has gone, and a CommandError on other errors such as a full disk.
- */
+/** Waits for backpressure. Throws ReaderGoneError, and a CommandError on other errors such as a full disk. */
 export function write(stream: Output, text: string | Uint8Array): Promise<void> {
   // The callback below reports errors.
   if (!('stream' in stream)) ignoreStreamErrors(stream)
@@ -184,10 +178,7 @@ export async function writeStderr(io: Printing, text: string): Promise<void> {
   }
 }
 
-/**
- * Breaks what the runner of a workflow takes for its commands: `::name::` at the beginning of a line, and `##[name]` anywhere
- * (actions/runner@079cdb1, src/Runner.Common/ActionCommand.cs).
- */
+/** `::name::` at the beginning of a line, and `##[name]` anywhere (actions/runner@079cdb1, ActionCommand.cs). */
 function withoutWorkflowCommands(text: string): string {
   return text.replace(/^([^\S\n]*):(?=:)/gm, '$1: ').replaceAll('##[', '## [')
 }

@@ -23,10 +23,7 @@ interface TargetOptions {
   readonly mode?: number
 }
 
-/**
- * Opens a temporary file that `finish` moves to its path. Throws a UsageError if the file exists without
- * `force`, or cannot be created; writing throws a CommandError if the disk is full.
- */
+/** `finish` moves it to its path. Throws a UsageError without `force` if the file exists; writing throws a CommandError. */
 export async function openTarget(
   cwd: string,
   name: string,
@@ -122,10 +119,7 @@ const noLinks: ReadonlySet<string | undefined> = new Set([
   'EMLINK',
 ])
 
-/**
- * Renames a temporary file to its path. Unless `mayReplace`, keeps a file that has been created there since:
- * removes the temporary file and throws a UsageError.
- */
+/** Unless `mayReplace`, keeps a file that has been created there since, and throws a UsageError. */
 export async function placePart(
   part: string,
   path: string,
@@ -150,10 +144,7 @@ export async function placePart(
   await rm(part, { force: true })
 }
 
-/**
- * Removes the temporary files that killed processes left in the directory of `path`: regular files of this
- * user whose names identify an ended process of this machine. Ignores all errors.
- */
+/** Killed processes left them: regular files of this user that name an ended process of this machine. Ignores errors. */
 export async function removeDeadParts(path: string): Promise<void> {
   const [directory, here] = [dirname(path), await machineId()]
   try {

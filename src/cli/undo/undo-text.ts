@@ -33,12 +33,7 @@ export function nounText(noun: string): string {
 const signs = { create: '+', update: '~', delete: '-' } as const
 const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
 
-/**
- * Writes a plan as text: what is restored (`+`), changed back (`~`, with each field) and removed (`-`), what was changed since,
- * what cannot be taken back, and the counts.
- *
- * @param most maximum lines per section; the rest are counted
- */
+/** Restored (`+`), changed back (`~`, with each field) and removed (`-`), at most `most` lines each, and the counts. */
 export function* undoText(
   plan: UndoPlan,
   paint: ChalkInstance,

@@ -93,10 +93,8 @@ interface Destination {
 }
 
 /**
- * Returns the webhook URL at `--to`, which may be a base URL or the whole URL, or that of the profile's
- * platform or academy. Throws RequestError on an invalid URL, and on plain http to another machine.
- *
- * @param served base URL of a local academy (default its server's)
+ * `--to` may be a base URL or the whole URL. Throws RequestError, also on plain http to another machine. `served` is the
+ * base URL of a local academy (default its server's).
  */
 export function destinationOf(
   { session, settings }: Pick<Context, 'session' | 'settings'>,
@@ -336,10 +334,7 @@ function readNumber(flags: FlagValues, name: string, least: number, most: number
   throw new UsageError(`--${name} must be from ${least} to ${most}, not ${value}`)
 }
 
-/**
- * Returns the Canvas account of the integration that receives the events. Throws a UsageError if it is unknown: for a
- * URL of no profile, and if the integration is unreadable or has none.
- */
+/** Throws a UsageError for a URL of no profile, and if the integration is unreadable or has no account. */
 async function canvasAccount({ session, io }: Context, to: unknown): Promise<string> {
   if (to !== undefined) throw unknownAccount('The integration at --to cannot be asked for it')
   const { calls } = await import('../../contract/calls.ts')
@@ -370,10 +365,7 @@ function unknownAccount(why: string): UsageError {
 
 export const secretVariable = 'LEARNCTL_WEBHOOK_SECRET'
 
-/**
- * Reads what signs the deliveries: the private key of `--signing-key`, else the webhook secret from standard
- * input, the environment or a prompt. Throws a UsageError without any.
- */
+/** `--signing-key`, else the webhook secret from standard input, the environment or a prompt. Throws a UsageError. */
 async function signingMaterial(
   { io, prompts }: Pick<Context, 'io' | 'prompts'>,
   flags: FlagValues,

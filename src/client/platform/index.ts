@@ -2,9 +2,7 @@ import type { Transport } from '../../contract/http.ts'
 import { isOwnReply } from '../reply.ts'
 import type { PlatformFile } from './platform-schema.ts'
 
-/**
- * Replies of a server of this API pass unchanged. Throws PlatformError for a response that neither file nor rules describe.
- */
+/** Replies of a server of this API pass unchanged. Throws PlatformError for a response that is not as described. */
 export function platformTransport(send: Transport, file: PlatformFile | null): Transport {
   return async (request) => {
     if (file === null && !/[?&]cursor=(https?%3A|learnctl%3Aunknown)/i.test(request.url)) {

@@ -71,10 +71,7 @@ function text(value: unknown, indent?: number): string {
 // Characters that YAML 1.2 cannot print (§5.1), and those that YAML 1.1 reads as a line end.
 const unprintable = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 
-/**
- * Creates a format of one YAML 1.2 document: a value, or a sequence that grows page by page. Quotes what YAML
- * 1.1 reads differently, such as `yes`, because many readers use that version. Loads the yaml library.
- */
+/** YAML 1.2. Quotes what YAML 1.1 reads differently, such as `yes`, because many readers use that version. */
 export async function loadYaml(): Promise<Format> {
   const { Document, visit } = await import('yaml')
   const text = (value: unknown) => {

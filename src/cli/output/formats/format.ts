@@ -83,13 +83,7 @@ export async function loadTableEncoder(
   }
 }
 
-/**
- * Returns columns with their types and meanings in the data dictionary. A column that it lacks gets its type from its values,
- * as one of another platform does.
- *
- * @param operation the list with the rows; undefined for rows that no operation lists
- * @param own columns that the data dictionary lacks
- */
+/** From the data dictionary, `own`, or the values. `operation` is the list of the rows; undefined without one. */
 export async function typeColumns(
   columns: readonly Column[],
   operation: string | undefined,

@@ -18,10 +18,7 @@ interface TableOptions {
   readonly chalk: ChalkInstance
 }
 
-/**
- * Creates a format of aligned columns that fit the terminal. A list has a header and keeps the columns and
- * widths of its first page; a record has a line per field. Loads cli-table3.
- */
+/** A list has a header and keeps the columns and widths of its first page; a record has a line per field. */
 export async function loadTable(options: TableOptions): Promise<Format> {
   const { columns, chosen, width, chalk } = options
   const { default: Table } = await import('cli-table3')
@@ -188,11 +185,7 @@ const maxJoinedLength = 24
 
 type Entry = readonly [name: string, value: unknown]
 
-/**
- * Formats a record for people: a line per field, values beside their names. Objects and lists of objects are
- * indented below their names; long texts are wrapped, not truncated. Fields that are not set are left out
- * unless they were chosen.
- */
+/** Objects and lists of objects are indented below their names; long texts are wrapped, not truncated. */
 export function recordText(value: unknown, { columns, width, chalk }: RecordOptions): string {
   const lines = columns
     ? block(

@@ -89,10 +89,7 @@ export interface Variables {
 
 export type Path = readonly (string | number)[]
 
-/**
- * Replaces `${NAME}` in a value by allowed variables only, so that a file cannot leak others. `$${NAME}` stands for
- * the text `${NAME}`. Calls `refuse` with what cannot be replaced.
- */
+/** Allowed ones only, so that a file cannot leak others. `$${NAME}` stands for `${NAME}`. `refuse` gets the others. */
 export function withVariables(
   value: unknown,
   variables: Variables,

@@ -54,12 +54,7 @@ interface Reading {
   readonly entries: Map<Part, Entry[]>
 }
 
-/**
- * Reads the files of an academy and validates them: their form, every record by its schema, and that each is declared
- * once. Throws a UsageError with every problem and its line.
- *
- * @param allowed the environment variables that the files may use
- */
+/** Each record must be declared once. Throws a UsageError with every problem and its line. `allowed` are variables. */
 export async function loadAcademy(
   io: Io,
   files: readonly string[],
@@ -232,11 +227,7 @@ function entryOf(dataset: Part, declared: JsonObject, place: Place, password?: u
 
 const usual = ['academy.yaml', 'academy.yml', 'academy.json', 'academy']
 
-/**
- * Returns the files of an academy: the given ones, and for a folder all YAML and JSON files in and below it, sorted
- * by name. The default is `academy.yaml`, `academy.json` or the folder `academy`. Throws a UsageError if there is
- * none.
- */
+/** Those of a folder are sorted by name; default `academy.yaml`, `academy.json` or the folder `academy`. */
 export async function findFiles({ cwd }: Io, given: readonly string[]): Promise<string[]> {
   if (given.length > 0) return (await Promise.all(given.map((path) => filesAt(cwd, path)))).flat()
   for (const path of usual) {
@@ -265,9 +256,7 @@ async function filesAt(cwd: string, path: string): Promise<string[]> {
   return files.sort().map((file) => join(path, file))
 }
 
-/**
- * As imports do. The table must be in or below the folder of the file, so that an academy file cannot expose other files.
- */
+/** As imports do. The table must be in or below the folder of the file, so that no other files can be exposed. */
 async function* readTable(
   io: Io,
   dataset: PartDataset,

@@ -55,11 +55,7 @@ const {
   ...attributes
 } = CourseRecord.shape
 
-/**
- * A course as one document: its attributes, modules with their lessons, and lessons without a module. It has no ids
- * and no fields that the server sets. Absent fields have their defaults, except the status and the term: an existing
- * course keeps its own.
- */
+/** Without ids and fields that the server sets. Absent fields have their defaults, except the status and the term. */
 export const CourseDocument = z
   .strictObject({
     externalId: z.string().min(1).max(255),
@@ -163,10 +159,8 @@ export async function readCourseFile(io: Io, path: string): Promise<CourseRecord
 }
 
 /**
- * Returns the records of courses as entries, each course before its lessons. Unlike in academy files, a label that a file
- * does not have is removed. A course without an external id is named by the step that creates it.
- *
- * @throws UsageError if a course or lesson is declared twice
+ * Unlike in academy files, a label that a file does not have is removed. A course without an external id is named by the
+ * step that creates it. Throws a UsageError for duplicates.
  */
 export function declaredCourses(
   courses: readonly { readonly records: CourseRecords; readonly file: string }[],

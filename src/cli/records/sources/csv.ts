@@ -36,11 +36,7 @@ export interface Table {
   close(): Promise<void>
 }
 
-/**
- * Reads a CSV (RFC 4180). Throws a UsageError if the header is missing or a quote is misplaced.
- *
- * @param delimiter separator of cells; by default the one of the header
- */
+/** RFC 4180. `delimiter` is by default that of the header. Throws a UsageError for no header or a misplaced quote. */
 export async function csvTable(file: ImportFile, delimiter?: string): Promise<Table> {
   const head = await headOf(file)
   const separator = delimiter ?? (file.format === 'tsv' ? '\t' : head.separator)

@@ -58,10 +58,7 @@ const formatOfEnding: ReadonlyMap<string, ImportFormat> = new Map([
   ['ndjson', 'jsonl'],
 ])
 
-/**
- * Opens a file to import, `-` for standard input; a name that ends in `.gz` is decompressed, and one that ends in
- * `.xlsx` is a workbook. Throws a UsageError if the file cannot be read, is empty, or has an unknown encoding or format.
- */
+/** `-` is standard input, `.gz` is decompressed, `.xlsx` is a workbook. Throws a UsageError for a file that cannot be read. */
 export async function openImportFile(
   io: Pick<Io, 'cwd' | 'stdin' | 'signal' | 'stderr'>,
   given: string,

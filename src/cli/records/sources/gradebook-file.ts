@@ -9,9 +9,7 @@ import type { Mapping } from './mapping.ts'
 
 type OpenGiven = Pick<Mapping, 'charset' | 'delimiter' | 'sheet'>
 
-/**
- * Reads the columns of `grades report` in all of its layouts as grades of a course. Throws a UsageError for other columns.
- */
+/** Reads the columns of `grades report` in all of its layouts. Throws a UsageError for other columns. */
 export async function openGradebook(
   io: Pick<Io, 'cwd' | 'stdin' | 'signal' | 'stderr'>,
   path: string,

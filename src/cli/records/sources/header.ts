@@ -27,9 +27,8 @@ export type ColumnMap = ReadonlyMap<string, string | null>
 export type ValueMap = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /**
- * Returns the column of each name in a header, null for ignored ones: server-made fields, and columns that an import
- * adds. Names are compared without case and separators. Throws a UsageError on unknown names and on two names for one
- * column.
+ * Null for server-made fields and columns that an import adds. Names are compared without case and separators. Throws a
+ * UsageError on unknown names and on two names for one column.
  */
 export function columnsIn(
   dataset: Dataset,

@@ -9,10 +9,7 @@ interface Sheet {
   readonly isHidden: boolean
 }
 
-/**
- * Reads one sheet of an XLSX workbook (ECMA-376) as CSV, with the row of each line: the sheet with this name or number, else the first that is not
- * hidden. Throws a UsageError if it is no workbook, lacks the sheet, or has a cell without a certain value.
- */
+/** XLSX (ECMA-376) as CSV: the named sheet, else the first that is not hidden. Throws a UsageError for an uncertain value. */
 export async function readWorkbook(
   io: Pick<Io, 'stderr'>,
   { name, path, sheet: wanted }: { name: string; path: string; sheet: string | undefined },

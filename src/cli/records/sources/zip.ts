@@ -15,10 +15,7 @@ const maxRatio = 300
 /** Below this size the compression of a file does not matter. */
 const smallBytes = 1024 * 1024
 
-/**
- * Lists the files of a zip file whose names are `wanted`; Zip64 is supported. Throws a UsageError if it is damaged, is
- * encrypted, has names outside of its folder, or is a zip bomb.
- */
+/** Also Zip64. Throws a UsageError if it is damaged, encrypted, has names outside of its folder, or is a zip bomb. */
 export async function filesInZip(
   path: string,
   given: string,
