@@ -82,26 +82,6 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', ()
     expect(complaints).toEqual([])
   })
 
-  test('says on the page and in the terminal that it was denied', async ({
-    served,
-    cli,
-    page,
-    complaints,
-  }) => {
-    const ran = await login(cli, served.url, async () => {
-      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-      await signIn(page, served.firstPassword!)
-      await page.getByRole('button', { name: 'Deny' }).click()
-      await page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/callback/)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await saveScreenshot(page, 'denied')
-    })
-    expect(ran).toMatchObject({ code: 4, stdout: '' })
-    expect(ran.stderr).toMatch(/denied/)
-    expect((await cli.run('profiles list')).stdout).toBe('')
-    expect(complaints).toEqual([])
-  })
-
   test('tells a wrong password from a right one, and another account from the first', async ({
     served,
     cli,

@@ -18,17 +18,6 @@ test.skipIf(onPostgres)(
   },
 )
 
-test.for(operations)('the example of $id is as its schemas say', ({ id, body, response, media = [] }) => {
-  const example = made[id]
-  if (body) expect(body.safeParse(example?.body)).toMatchObject({ success: true })
-  else expect(example?.body).toBeUndefined()
-  // The OpenAPI document cannot be its own example.
-  if (response && id !== 'service.openapi') {
-    expect(response.parse(example?.response)).toEqual(example?.response)
-  }
-  expect(Object.keys(example?.media ?? {})).toEqual(media)
-})
-
 test('every list of the examples ends, so that a mock made from them does', () => {
   const lists = operations.filter(({ list }) => list)
   expect(lists.length).toBeGreaterThan(8)

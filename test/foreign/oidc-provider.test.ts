@@ -91,14 +91,6 @@ describe('with oidc-provider', () => {
     expect(await place.cli.run('auth status -o json')).toMatchObject({ code: 0 })
   })
 
-  test('is denied', async ({ place }) => {
-    place.server.willing = false
-    const ran = await place.login()
-    place.server.willing = true
-    expect(ran).toMatchObject({ code: 4, stdout: '' })
-    expect(ran.stderr).toMatch(/error: Sign-in to .* was denied\n {2}.* says: Not today\.\n$/)
-  })
-
   test('signs in as an application with a secret and a redirect URI', async ({ place }) => {
     const uri = `http://127.0.0.1:${await freePort()}/back`
     const ran = await place.login(

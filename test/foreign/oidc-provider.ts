@@ -8,8 +8,6 @@ import { listen } from '../helpers/listen.ts'
 /** An authorization server on a loopback port, with an API that only has the profile of the user. */
 export interface ForeignServer {
   readonly url: string
-  /** True while the user consents. */
-  willing: boolean
   close(): void
 }
 
@@ -24,20 +22,15 @@ const hourSeconds = 3600
 export async function startOidcProvider(): Promise<ForeignServer> {
   const server = createServer()
   const { url, close } = await listen(server)
-  const foreign = {
-    url,
-    willing: true,
-    close,
-  }
   const provider = new Provider(url, configuration())
   const handle = provider.callback()
   server.on('request', async (request, response) => {
     const path = request.url ?? ''
-    if (path.startsWith('/interaction/')) await decide(provider, foreign, request, response)
+    if (path.startsWith('/interaction/')) await decide(provider, request, response)
     else if (path === '/v1/user/profile') await showProfile(provider, request, response)
     else await handle(request, response)
   })
-  return foreign
+  return { url, close }
 }
 
 function configuration(): Configuration {
@@ -94,20 +87,10 @@ function configuration(): Configuration {
 }
 
 /** Actions of the user on the pages for sign-in and consent. */
-async function decide(
-  provider: Provider,
-  { willing }: ForeignServer,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function decide(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { prompt, params, session, grantId } = await provider.interactionDetails(request, response)
   if (prompt.name === 'login') {
     await provider.interactionFinished(request, response, { login: { accountId: 'ada' } })
-    return
-  }
-  if (!willing) {
-    const error = { error: 'access_denied', error_description: 'Not today.' }
-    await provider.interactionFinished(request, response, error)
     return
   }
   const clientId = String(params['client_id'])
