@@ -4,25 +4,21 @@ export type Cell = string | number | null
 
 export type Row = Readonly<Record<string, Cell>>
 
-/** Type of a column: 64-bit integers, doubles, text, and `json`, which is text that SQL functions read. */
+/** 64-bit integers, doubles, text, and `json`, which is text that SQL functions read. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'json'
 
-/** The differences between SQLite and PostgreSQL. */
 export interface Dialect {
   readonly columnTypes: Readonly<Record<ColumnType, string>>
-  /**
-   * Returns the options that follow the columns in `create table`; `inKeyOrder` stores rows in the order of the
-   * primary key.
-   */
+  /** Options that follow the columns in `create table`; `inKeyOrder` stores rows in the order of the primary key. */
   tableOptions(inKeyOrder: boolean): string
-  /** Lower-cases text in every script, not only ASCII. */
+  /** In lower case, in every script, not only ASCII. */
   folded(text: Sql): Sql
-  /** True if the planner knows how many rows a condition leaves; else it guesses, and must be led. */
+  /** True if the planner knows how many rows a condition leaves; else it must be led. */
   readonly hasStatistics: boolean
   /** True if transactions write concurrently: each then writes rows of its own instead of updating shared counters. */
   readonly hasManyWriters: boolean
   readonly commitOrder: CommitOrder
-  /** Locks the rows that a statement selects from a table and skips rows that another transaction has locked. */
+  /** Skips rows that another transaction has locked. */
   lockedRows(alias: string): Sql
   /** Selects the database's time as `seconds`; undefined if it runs on this machine. */
   readonly clock: Sql | undefined
@@ -32,9 +28,9 @@ export interface Dialect {
   readonly writeMark: Sql
   /** For a connection that copies a whole academy into the database. */
   readonly copySettings: readonly Sql[]
-  /** Matches a text with the character U+0000; undefined if the database refuses such text. */
+  /** Undefined if the database refuses such text. */
   readonly hasNul: ((text: Sql) => Sql) | undefined
-  /** True if a statement failed because a value is not of the type or range of its column. */
+  /** A value is not of the type or range of its column. */
   isUnfitValue(error: unknown): boolean
   readonly search: SearchIndex
 }
@@ -47,7 +43,7 @@ interface CommitOrder {
   readonly finished: Sql | undefined
 }
 
-/** The newest version of the schema (schema/steps.ts). */
+/** The newest version, of schema/steps.ts. */
 export const schemaVersion = 31
 
 /** Searchable tables: each has a column `search_key`. */
@@ -57,26 +53,22 @@ export type Searched = (typeof searched)[number]
 export interface SearchIndex {
   create(table: Searched): Sql[]
   /**
-   * Indexes some of the rows that are not in the index yet, within a transaction; true if there are more. Undefined if the
-   * database indexes each row as it is written.
+   * Indexes some of the rows that are not in the index yet; true if there are more. Undefined if the database indexes
+   * each row as it is written.
    */
   readonly fill?: (database: Database, table: Searched) => Promise<boolean>
   /** Finds a text of at least three characters, given in lower case. */
   find(table: Searched, text: string): SearchHits
 }
 
-/** Result of a search in the index. The rows are candidates: the caller tests each for the text. */
+/** The rows are candidates: the caller tests each for the text. */
 export interface SearchHits {
-  /** A statement that selects their ids. */
   readonly ids: Sql
   /** A cheaper statement with the same number of rows, to count them. */
   readonly each?: Sql
 }
 
-/**
- * Statements in SQL that every driver accepts. Within a transaction they see its earlier writes; other connections
- * see them after the commit.
- */
+/** Within a transaction statements see its earlier writes; other connections see them after the commit. */
 export interface Database {
   readonly dialect: Dialect
   /** Undefined without rows. */
@@ -84,47 +76,40 @@ export interface Database {
   all<Shape extends Row = Row>(query: Sql): Promise<Shape[]>
   /** In column order. */
   cells(query: Sql): Promise<Cell[][]>
-  /** Returns the number of affected rows. */
   run(query: Sql): Promise<number>
   /**
-   * Streams rows as arrays, some hundred at a time, from one snapshot of the committed data, on a separate connection
-   * that `return` releases.
+   * As arrays, some hundred at a time, from one snapshot of the committed data, on a separate connection that `return`
+   * releases.
    */
   stream(query: Sql): AsyncIterableIterator<Cell[][]>
 }
 
 /**
- * The statements of one transaction, valid until it ends. They run in the order of the calls. Do not await each of
- * several independent statements: over a network they are sent in one round trip.
+ * Valid until it ends. Statements run in the order of the calls. Do not await each of several independent ones: over a
+ * network they are sent in one round trip.
  */
 export interface Transaction extends Database {
-  /** Queues a write whose result is not needed. Its error is thrown here, by a later statement or by the commit. */
+  /** For a write whose result is not needed. Its error is thrown here, by a later statement or by the commit. */
   queue(query: Sql): void
-  /**
-   * Makes the transaction conditional: if this finds no row, NotMet is thrown here, by a later statement or by the
-   * commit, and nothing is written.
-   */
+  /** If this finds no row, NotMet is thrown here, by a later statement or by the commit, and nothing is written. */
   requireRow(query: Sql): void
-  /** Runs `work` in a savepoint and rolls back to it if `work` throws; the transaction goes on. */
+  /** Rolls back if `work` throws; the transaction goes on. */
   savepoint<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
 /**
- * The port to the database. Each of its own statements is a transaction. Inside `read` and `write` use only the
- * transaction passed to `work`: on a shared connection any other statement would wait for `work` to end, a deadlock.
+ * Each of its own statements is a transaction. Inside `read` and `write` use only the transaction passed to `work`: on a
+ * shared connection any other statement would wait for `work` to end, a deadlock.
  */
 export interface Store extends Database {
-  /** Runs `work` on one snapshot of the data. */
+  /** On one snapshot. */
   read<Result>(work: (view: Transaction) => Promise<Result>): Promise<Result>
   /**
-   * Runs `work` in a serializable transaction; rolls back if it throws. After a conflict `work` is called again, so
-   * it must touch and await only the database. Throws if another program's lock is not released in time.
+   * Serializable. After a conflict `work` is called again, so it must touch and await only the database. Throws if
+   * another program's lock is not released in time.
    */
   write<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
-  /**
-   * Checkpoints and truncates the write-ahead log, which holds earlier states of the data. False if a reader or
-   * another program prevents it.
-   */
+  /** The write-ahead log holds earlier states of the data. False if a reader or another program prevents it. */
   emptyLog(): Promise<boolean>
   check(): Promise<string[]>
   /** Throws DatabaseError if the files of an open database have been replaced or removed. */
@@ -137,10 +122,6 @@ export class NotMet extends Error {
   override readonly name = 'NotMet'
 }
 
-/**
- * Kind of database error: it is unusable, it or its academy does not exist, its name is malformed, its server cannot
- * be reached, or the server refuses the credential.
- */
 type DatabaseTrouble = 'unusable' | 'missing' | 'invalid' | 'unreachable' | 'refused'
 
 export class DatabaseError extends Error {
@@ -162,7 +143,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Opens at its first use; after a failure the next use tries again. */
+/** After a failure the next use tries again. */
 export function createDeferredStore(dialect: Dialect, open: () => Promise<Store>): Store {
   let opened: Promise<Store> | undefined
 

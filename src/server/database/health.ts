@@ -17,8 +17,8 @@ const checkByDatabase = new WeakMap<object, Check>()
 type Asked = Pick<Store, 'one' | 'requireFiles'>
 
 /**
- * Checks that the database responds. Throws 503 if it fails, is damaged, has lost a file, or does not respond in time.
- * The check runs at most once a second, and never twice at a time.
+ * Throws 503 if it fails, is damaged, has lost a file, or does not respond in time. Checks at most once a second, and
+ * never twice at a time.
  */
 export async function requireAnswering(database: Asked, timeoutMs = defaultTimeoutMs): Promise<void> {
   try {
@@ -51,10 +51,7 @@ function checkDatabase(database: Asked): Promise<unknown> {
   return check.outcome
 }
 
-/**
- * Returns by how many milliseconds this process's clock is at least ahead of the database's (negative if behind); 0
- * on the same machine. The round trip makes it a lower bound.
- */
+/** A lower bound, because of the round trip; negative if behind, 0 on the same machine. */
 export async function clockAheadMs(
   { dialect, one }: Pick<Database, 'dialect' | 'one'>,
   now: () => Date,

@@ -38,8 +38,8 @@ const maxFirstCount = 2 ** (8 * counterBytes - 1)
 export type IdMaker = (prefix: IdPrefix) => string
 
 /**
- * Returns an id generator: prefix, nine characters for the time in ms, twenty random ones (80 bits). Ids sort by
- * creation, also within a millisecond.
+ * Prefix, nine characters for the time in ms, twenty random ones (80 bits). Ids sort by creation, also within a
+ * millisecond.
  */
 export function idMaker(now: () => Date): IdMaker {
   const bytes = Buffer.alloc(randomBytes * idsPerDraw)
@@ -60,10 +60,7 @@ export function idMaker(now: () => Date): IdMaker {
   }
 }
 
-/**
- * Returns a generator of ids that only have to be unique, such as request ids in this process. It does not load the
- * crypto module, which is slow to load.
- */
+/** Unique only, such as request ids: the crypto module is slow to load. */
 export function plainIdMaker(now: () => Date): IdMaker {
   const half = () =>
     Math.floor(Math.random() * 2 ** (4 * randomBytes))
@@ -90,11 +87,9 @@ const seededPrefixes: readonly IdPrefix[] = [
 const beginning = new Date(0)
 
 /**
- * Returns a generator whose ids for content are the same in each run: derived from the seed (0 to 2^32 − 1) and a
- * count per kind. For new academies only: in an existing one the ids would collide. All other ids come from
- * `idMaker`.
- *
- * @param counts ids made so far, by kind; a copy of it continues from there
+ * Ids for content are the same in each run: derived from the seed (0 to 2^32 − 1) and a count per kind; a copy of
+ * `counts` continues from there. For new academies only: in an existing one the ids would collide. All other ids come
+ * from `idMaker`.
  */
 export function seededIdMaker(
   seed: number,
@@ -114,7 +109,7 @@ function idOf(prefix: IdPrefix, time: Date, random: string): string {
   return `${prefix}_${time.getTime().toString(36).padStart(9, '0')}${random}`
 }
 
-/** Returns the lower bound of ids of this kind that are created at a time (Unix ms) or later. */
+/** Created at this time (Unix ms) or later. */
 export function firstIdAt(prefix: IdPrefix, timeMs: number): string {
   return `${prefix}_${Math.max(0, timeMs).toString(36).padStart(9, '0')}`
 }

@@ -3,7 +3,7 @@ import { isStorableText } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Cell, Database, Row, SearchHits } from './database.ts'
 
-/** The query of a list. `from` may join further tables to `base`, the table whose rows are listed and sorted. */
+/** `from` may join further tables to `base`, whose rows are listed and sorted. */
 export interface Select {
   readonly columns: Sql
   readonly from: Sql
@@ -18,7 +18,6 @@ export interface Select {
    * sorted, else the index of the sort is walked and each row tested. PostgreSQL decides by its statistics.
    */
   readonly narrow?: readonly (Condition | Found)[]
-  /** Conditions that are tested on each row. */
   readonly where?: readonly Condition[]
 }
 
@@ -38,10 +37,7 @@ const usualMaxFew = 2_000
 /** A total is exact up to here. */
 const maxTotal = 10_000
 
-/**
- * Reads one page by keyset: the rows after the cursor, so concurrent inserts and deletes shift nothing. Throws 400
- * `invalid_cursor` for a cursor of another list.
- */
+/** By keyset, so concurrent inserts and deletes shift nothing. Throws 400 `invalid_cursor`. */
 export async function page<Shape extends Row, Item>(
   database: Database,
   select: Select,
@@ -106,7 +102,7 @@ async function countUpTo(
   return { total: Math.min(total, maxTotal), totalIsExact: total <= maxTotal }
 }
 
-/** Order of a list: the fields of `sort` with the SQL expressions of each, which are never null. */
+/** The expressions of the fields of `sort` are never null. */
 export interface Order {
   readonly sort: string
   readonly expressions: Readonly<Record<string, Sql | readonly Sql[]>>
@@ -138,16 +134,13 @@ export function where(conditions: readonly Condition[]): Sql {
   return present.length === 0 ? empty : sql`where ${join(present, ' and ')}`
 }
 
-/** A period of the list's main time, both ends as ISO 8601 in UTC. */
+/** Both ends are ISO 8601 in UTC. */
 export interface Period {
   readonly since?: string | undefined
   readonly until?: string | undefined
 }
 
-/**
- * Matches times from the start of a period up to, not including, its end. One condition, since one index search uses
- * both ends.
- */
+/** Without the end of the period. One condition, since one index search uses both ends. */
 export function during(
   column: Sql,
   { since, until }: Period,
@@ -160,10 +153,7 @@ export function during(
   return ends.length === 0 ? undefined : join(ends, ' and ')
 }
 
-/**
- * Joins conditions so that SQLite chooses no index for them: the conditions beside them decide which rows are read,
- * these only test each row.
- */
+/** SQLite chooses no index for them: the conditions beside them decide which rows are read. */
 export function fenced(conditions: readonly Condition[]): Sql | undefined {
   const present = conditions.filter(isPresent)
   return present.length === 0 ? undefined : sql`case when ${join(present, ' and ')} then 1 else 0 end = 1`
@@ -189,7 +179,6 @@ export function readCursor(cursor: string, sort: string, count: number): Cell[] 
   return values as Cell[]
 }
 
-/** A row can be sorted by it. */
 function isKey(value: unknown): boolean {
   return typeof value === 'string' ? isStorableText(value) : typeof value === 'number'
 }

@@ -3,10 +3,7 @@ import type { Call } from '../../contract/calls.ts'
 import type { Database, Row } from './database.ts'
 
 /**
- * Returns a function that makes the records that an operation shows of rows: the column of a field has its name in snake case,
- * `createdAt` that of `created_at`.
- *
- * @param json fields that are stored as JSON
+ * The column of a field has its name in snake case, `createdAt` that of `created_at`; `json` fields are stored as JSON.
  */
 export function recordReader<Shape>(
   { holds }: Pick<Call, 'holds'>,
@@ -29,7 +26,6 @@ export function fieldReader<Shape = Record<string, unknown>>(
       const value = row[column] ?? null
       record[field] = isJson && typeof value === 'string' ? JSON.parse(value) : value
     }
-    // The columns of the statement are those of the record.
     return record as Shape
   }
 }

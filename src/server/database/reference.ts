@@ -8,13 +8,9 @@ import { sortKey } from './search.ts'
 
 const everything = sql`true`
 
-/** Tables whose rows have further references besides the id. */
 type Table = 'courses' | 'lessons' | 'users' | 'terms' | 'groups'
 
-/**
- * Resolves a reference to an id, as `matchesReference` does; deleted users have no email address. Undefined if no row
- * matches. `visible` is a condition on the rows that the caller may see (default all).
- */
+/** As `matchesReference`; deleted users have no email address. Undefined if no row matches; `visible` defaults to all. */
 export async function resolve(
   database: Database,
   table: Table,
@@ -31,15 +27,14 @@ export async function resolve(
 interface ReferenceOptions {
   /** Table with the rows, if another: the trash. */
   readonly rows?: string
-  /** Condition on the rows that the caller may see, where names need be unique among these alone. */
+  /** Names need be unique among these alone. */
   readonly visible?: Sql | undefined
 }
 
 /**
- * Returns the condition that matches the row of a reference, for rows of this table alone. `ext:` with an id of ours
- * matches that id if no row has it as its external id: exports write it for rows without one. Without a prefix, text
- * that is not an id is an external id, else the email address of a user or the name of a term or a group, if no other
- * that the caller may see has it.
+ * For rows of this table alone. `ext:` with an id of ours matches that id if no row has it as its external id: exports
+ * write it for rows without one. Without a prefix, text that is not an id is an external id, else the email address of a
+ * user or the name of a term or a group, if no other that the caller may see has it.
  */
 export function matchesReference(
   table: Table,
@@ -73,7 +68,6 @@ function byUniqueName(table: 'terms' | 'groups', name: string, visible: Sql): Sq
     where name_key = ${sortKey(name)} and name = ${name} and ${visible})`
 }
 
-/** Returns the row that the first matching condition selects. */
 function firstOf(table: string, ...conditions: readonly Sql[]): Sql {
   const ids = conditions.map((condition) => sql`(select id from ${raw(table)} where ${condition})`)
   return sql`id = coalesce(${join(ids)})`
@@ -87,15 +81,11 @@ const prefixes: Readonly<Record<Table, IdPrefix>> = {
   groups: 'grp',
 }
 
-/** True for the format of the ids that this server creates for a table. */
 function isOwnId(table: Table, text: string): boolean {
   return text.startsWith(`${prefixes[table]}_`) && isIdForm(text)
 }
 
-/**
- * Returns the condition that a column equals the id of a reference. An equality, since a reference matches one row at
- * most: for `in` SQLite may scan another index.
- */
+/** An equality, since a reference matches one row at most: for `in` SQLite may scan another index. */
 export function isOf(column: Sql, table: Table, reference: string): Sql {
   return isOwnId(table, reference)
     ? sql`${column} = ${reference}`
@@ -110,10 +100,7 @@ export const kindOf: Readonly<Record<Table, string>> = {
   groups: 'group',
 }
 
-/**
- * Resolves a reference in a query parameter. Throws 404, so that a mistyped filter is no empty list, also for rows
- * that are not `visible`.
- */
+/** Throws 404, so that a mistyped filter is no empty list, also for rows that are not `visible`. */
 export async function resolveFilter(
   database: Database,
   table: Table,
@@ -127,8 +114,8 @@ export async function resolveFilter(
 }
 
 /**
- * Resolves a comma list of references in a query parameter to distinct ids; a list that matches as a whole is one
- * reference. Throws 404 that lists all references that are not found or not `visible`.
+ * A comma list, to distinct ids; a list that matches as a whole is one reference. Throws 404 that lists all references
+ * that are not found or not `visible`.
  */
 export async function resolveFilters(
   database: Database,
@@ -150,10 +137,7 @@ export async function resolveFilters(
   return [...ids]
 }
 
-/**
- * Returns the condition that a column holds one of the references of a query parameter, if it is set. Throws 404 as
- * `resolveFilters` does.
- */
+/** If the parameter is set. Throws 404 as `resolveFilters`. */
 export async function referenceFilter(
   column: Sql,
   database: Database,
@@ -185,9 +169,7 @@ export interface VisibleRows {
 }
 
 /**
- * Throws 409 `duplicate` if a unique value is taken; names the other record if the caller may see it.
- *
- * @param visible conditions on the rows that the caller may see, also in the trash (default all)
+ * Throws 409 `duplicate`; names the other record if the caller may see it. `visible` defaults to all, also in the trash.
  */
 export async function requireUnique(
   database: Database,

@@ -2,10 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import { type Database, type Searched, type Store, searched } from './database.ts'
 import type { Found } from './page.ts'
 
-/**
- * Finds rows of a table whose search key contains a text; undefined for white space alone. `key` is the search key
- * column.
- */
+/** Undefined for white space alone. `key` is the search key column. */
 export function findMatches(
   { dialect }: Database,
   table: Searched,
@@ -17,10 +14,10 @@ export function findMatches(
   return { ...dialect.search.find(table, needle), test }
 }
 
-/** More rows than this are indexed together; searches look at a few one by one. */
+/** Searches look at fewer one by one. */
 const fewRows = 64
 
-/** Indexes the rows that were written since it was last called, where the database does not do that itself. */
+/** Where the database does not index each row as it is written. */
 export async function fillSearchIndex(database: Store): Promise<void> {
   const { fill } = database.dialect.search
   if (!fill) return
@@ -108,18 +105,14 @@ const wordStart = [
   `(?=(?!\\p{M})[${unspaced}])`,
   `(?<=[${unspaced}])(?=\\p{L})`,
 ].join('|')
-/** Made at its first use: that takes a millisecond, and most commands need none. */
+/** Making it takes a millisecond, and most commands need none. */
 let wordStarts: RegExp | undefined
 
-/** Texts without case, with marks at the start of words. */
 function searchKey(texts: readonly (string | null | undefined)[]): string {
   return texts.flatMap((text) => (text ? [markWordStarts(text)] : [])).join(betweenTexts)
 }
 
-/**
- * Returns the text to look for in search keys: three or more characters match anywhere, one or two at the start of a
- * word. Undefined for white space alone.
- */
+/** Three or more characters match anywhere, one or two at the start of a word. Undefined for white space alone. */
 export function searchNeedle(text: string): string | undefined {
   const wanted = text.trim()
   if (wanted === '') return undefined

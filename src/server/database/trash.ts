@@ -10,10 +10,7 @@ const batchRows = 500
 
 export type Trashed = 'course' | 'lesson' | 'group'
 
-/**
- * A table with rows of a deleted course, and their link to it: the course id, or a lesson, a progress record, a grade
- * or a group.
- */
+/** The link is the course id, or a lesson, a progress record, a grade or a group. */
 interface Part {
   readonly table: string
   readonly key: string
@@ -52,7 +49,7 @@ const groupParts: readonly Part[] = [
 /** They have a counterpart `deleted_…`. */
 export const trashedTables: readonly string[] = parts.map(({ table }) => table)
 
-/** Deletions before this time are final; ISO 8601 in UTC. */
+/** ISO 8601 in UTC. */
 export function trashEnd(now: string): string {
   return new Date(Date.parse(now) - retentionMs).toISOString()
 }
@@ -62,7 +59,7 @@ export function restorableUntil(deletedAt: string): string {
   return new Date(Date.parse(deletedAt) + retentionMs).toISOString()
 }
 
-/** With dependent rows, before the record is deleted. */
+/** Before the record is deleted. */
 export async function copyToTrash(
   database: Database,
   kind: Trashed,
@@ -104,7 +101,7 @@ export async function takeFromTrash(database: Database, kind: Trashed, id: strin
   }
 }
 
-/** Removes a course, with all of its deleted lessons and groups, a lesson or a group from the trash for good. */
+/** Of a course, also its deleted lessons and groups. */
 export async function eraseFromTrash(database: Database, kind: Trashed, id: string): Promise<void> {
   for (const part of partsOf(kind).toReversed()) {
     await database.run(
@@ -118,7 +115,7 @@ export async function eraseFromTrash(database: Database, kind: Trashed, id: stri
   )
 }
 
-/** In small transactions that let other writes through, up to a maximum number. */
+/** In small transactions that let other writes through. */
 export async function sweepTrash(
   database: Pick<Store, 'write'>,
   now: Date,
@@ -130,7 +127,7 @@ export async function sweepTrash(
   }
 }
 
-/** Removes some rows of the oldest deletion; false if none has expired. */
+/** False if none has expired. */
 async function sweepBatch(database: Database, end: string): Promise<boolean> {
   const first = await database.one<Row & { id: string; kind: Trashed }>(sql`
     select id, kind from deletions where deleted_at <= ${end} order by deleted_at, id limit 1`)
@@ -169,7 +166,6 @@ function belongsTo({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted
     : sql`course_id = ${id}`
 }
 
-/** Returns the condition on rows of a trash table that are restored with a deleted record. */
 function isRestoredWith(part: Part, kind: Trashed, id: string): Sql {
   const all = belongsTo(part, kind, id, 'deleted_')
   const column = { lessons: 'id', lesson_versions: 'lesson_id', groups: 'id', group_members: 'group_id' }[

@@ -28,7 +28,6 @@ interface OperationRequest {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** Authenticates the caller, then reads in one snapshot or writes in one transaction. */
 export async function answer(
   app: AppOptions,
   limits: RateLimits,
@@ -125,7 +124,7 @@ async function write(request: OperationRequest, caller: Identity | undefined): P
   return reply
 }
 
-/** The transaction requires the caller's access to be unchanged since the request arrived. */
+/** The caller's access must be unchanged since the request arrived. */
 async function commit(
   request: OperationRequest,
   call: Call,
@@ -211,7 +210,7 @@ function admit(
   }
 }
 
-/** Records the use of a credential, if that was not done recently. */
+/** Does nothing if that was done recently. */
 async function touch({ app, context }: OperationRequest, caller: Identity | undefined): Promise<void> {
   if (!caller?.touch) return
   try {
@@ -221,7 +220,7 @@ async function touch({ app, context }: OperationRequest, caller: Identity | unde
   }
 }
 
-/** Returns the call with the caller's current rights, which may have changed while the body arrived. */
+/** The caller's rights may have changed while the body arrived. */
 async function recheckAccess(app: AppOptions, call: Call, { raw, now }: RequestContext): Promise<Call> {
   const { operation, query } = call
   if (app.principal || operation.scope === null) return call
@@ -231,7 +230,7 @@ async function recheckAccess(app: AppOptions, call: Call, { raw, now }: RequestC
   return { ...call, principal }
 }
 
-/** Returns the key data of a POST with an Idempotency-Key; undefined for other requests. Throws 400. */
+/** Undefined without an Idempotency-Key, and for other methods than POST. Throws 400. */
 function repeatableOf(
   operation: Operation,
   { raw, path, now }: RequestContext,
@@ -243,7 +242,7 @@ function repeatableOf(
   return { userId: principal.userId, method: raw.method, path, key: readIdempotencyKey(header), bytes, now }
 }
 
-/** Returns the stored reply to the same key if the caller still has access. Called before slow work is repeated. */
+/** The stored reply to the same key, if the caller still has access. Called before slow work is repeated. */
 function answeredTo(
   app: AppOptions,
   call: Call,

@@ -17,13 +17,11 @@ import { answerWebRoute, issuerOf, type WebRoute } from './web-route.ts'
 const serverPath = '/*'
 /** RFC 9110 §9.2.1. */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** Resources whose changes do not affect credentials, so that cached ones stay valid. */
+/** Changes of these do not affect credentials, so that cached ones stay valid. */
 const withoutCredentials = /^\/v1\/(courses|lessons|enrollments|learners|progress)(\/|$)/
 const everyMethod = 'HEAD, GET, POST, PUT, PATCH, DELETE, OPTIONS'
 
-/**
- * Returns the routes of the resource of a path; for a plain request, possibly only those for plain requests.
- */
+/** For a plain request, possibly only the routes for plain requests. */
 type RoutesOf = (path: string, isPlain: boolean) => readonly Route[] | Promise<readonly Route[]>
 
 type Place =
@@ -31,8 +29,8 @@ type Place =
   | { readonly method: string; readonly path: string; readonly route?: never; readonly webRoute: WebRoute }
 
 /**
- * Creates the server as a transport: answers each request, converts errors to problem details, and logs it.
- * Loads the routes of a resource when the first request needs them.
+ * Converts errors to problem details, and logs each request. Loads the routes of a resource when the first request needs
+ * them.
  */
 export function createApp(
   app: AppOptions,
@@ -98,7 +96,7 @@ function responseOf(
   return { status: reply.status, headers, body: isHead ? discardBody(reply.body) : reply.body }
 }
 
-/** Says where to find the authorization server (RFC 9728 §5.1). */
+/** RFC 9728 §5.1. */
 function challengeOf(app: AppOptions, context: RequestContext, { headers }: Reply): string | undefined {
   const challenge = headers['www-authenticate']
   if (!challenge?.startsWith('Bearer ')) return undefined
@@ -171,18 +169,17 @@ export function createAnswerer(
   }
 }
 
-/** PATCH is an alias of a PUT that takes a merge patch (RFC 7396). */
+/** PATCH with a merge patch (RFC 7396) is an alias of PUT. */
 function methodsFor({ method, merge }: Operation): string[] {
   return merge ? [method, 'PATCH'] : [method]
 }
 
-/** The answer to OPTIONS (RFC 9110 §9.3.7, RFC 5789 §3.1). */
+/** RFC 9110 §9.3.7, RFC 5789 §3.1. */
 function allowedMethods(allow = everyMethod): Reply {
   const patch = allow.includes('PATCH') ? { 'accept-patch': patchTypes.join(', ') } : {}
   return { status: 204, headers: { allow, ...patch }, body: null }
 }
 
-/** The `{name}` of an operation's path becomes the `:name` of a web route's. */
 function toPlace({ method, path }: { method: string; path: string }): { method: string; path: string } {
   return { method, path: path.replaceAll(/\{(\w+)\}/g, ':$1') }
 }
@@ -232,18 +229,16 @@ export type Found<P extends RoutePlace> =
       readonly params: Readonly<Record<string, string>>
       readonly allow?: never
     }
-  /** The path exists, but not for this method: the allowed methods, and one of its places. */
+  /** The path exists, but not for this method. */
   | { readonly place: P; readonly allow: string; readonly params?: never }
 
 /** Undefined for an unknown path. HEAD is routed like GET. */
 export type Router<P extends RoutePlace> = (method: string, path: string) => Found<P> | undefined
 
-/** A node of the tree of path segments. */
 interface Node<P extends RoutePlace> {
   readonly named: Map<string, Node<P>>
   /** Any segment but an empty one. */
   any?: Node<P>
-  /** All paths from here on. */
   rest?: Node<P>
   readonly places: P[]
 }
@@ -284,7 +279,7 @@ function nodeAt<P extends RoutePlace>(root: Node<P>, path: string): Node<P> {
   return node
 }
 
-/** Finds the places that match the rest of a path: `/a/*` also matches `/a`. */
+/** `/a/*` also matches `/a`. */
 function collect<P extends RoutePlace>(
   { named, any, rest, places }: Node<P>,
   segments: readonly string[],
@@ -310,7 +305,7 @@ function paramsOf(path: string, segments: readonly string[]): Record<string, str
   return params
 }
 
-/** Percent-decodes a text; unchanged if it is malformed or would contain U+0000, which PostgreSQL refuses. */
+/** Unchanged if it is malformed or would contain U+0000, which PostgreSQL refuses. */
 function decoded(text: string): string {
   if (!text.includes('%')) return text
   try {

@@ -32,10 +32,7 @@ export function readBatch(rawBody: unknown, onExists: OnExists): { items: unknow
   return { ...parseBody(schema, { ...rawBody, items: items.map(() => null) }), items }
 }
 
-/**
- * Runs each item in a savepoint, so that a fault rolls back only that item. The caller commits the
- * transaction.
- */
+/** A fault rolls back only its item. The caller commits the transaction. */
 export async function runBatch(
   call: Call,
   items: readonly unknown[],
@@ -82,7 +79,6 @@ export function externalIdOfItem({ rawBody }: Pick<Call, 'rawBody'>): string | u
   return typeof externalId === 'string' && isStorableText(externalId) ? externalId : undefined
 }
 
-/** Does what `onExists` says about an existing item. */
 export async function upsert(
   onExists: OnExists,
   existing: { readonly id: string; readonly version: number } | undefined,

@@ -13,18 +13,16 @@ import type { Preconditions } from './precondition.ts'
 import type { Refused } from './record-refusal.ts'
 import type { Streamed, Written } from './reply.ts'
 
-/** Writes run in one transaction. */
 export interface Call<O extends Operation = Operation> {
   readonly operation: O
   readonly params: Params<O>
   readonly query: Query<O>
   readonly principal: Principal
   readonly origin: Origin
-  /** The change of many records that a write belongs to. */
   readonly change?: BulkChange | undefined
-  /** What the items of a batch share; undefined for a single write. */
+  /** Undefined for a single write. */
   readonly batch?: BatchWork | undefined
-  /** Tells whether a plan or an undo may write to this closed record; undefined for other calls. */
+  /** True if a plan or an undo may write to this closed record; undefined for other calls. */
   readonly isOpened?: ((id: string) => Promise<boolean>) | undefined
   /** The transaction; in `prepare`, the academy's database. */
   readonly database: Transaction
@@ -32,9 +30,8 @@ export interface Call<O extends Operation = Operation> {
   readonly now: string
   readonly newId: (prefix: IdPrefix) => string
   readonly preconditions: Preconditions
-  /** The client asks for what the operation's `lenient` allows (`Prefer`, RFC 7240). */
+  /** What the operation's `lenient` allows (`Prefer`, RFC 7240). */
   readonly lenient: boolean
-  /** The header Accept, or null. */
   readonly accept: string | null
   readonly signIns: Attempts
   readonly passwords: Passwords
@@ -42,11 +39,9 @@ export interface Call<O extends Operation = Operation> {
   readonly sealing: Sealing
   /** Never within a transaction. */
   readonly outgoing: Outgoing
-  /** The client has disconnected. */
   readonly isClientGone: () => boolean
   /** The parsed body before validation: a 404 for the path precedes a 422 for the body. */
   readonly rawBody: unknown
-  /** Result of the route's `prepare`. */
   readonly prepared: unknown
 }
 
@@ -55,7 +50,6 @@ export type Handler<O extends Operation> = (call: Call<O>) => Answered<O> | Prom
 type Answered<O extends Operation> = Answer<O> | Streamed | Written | AnswerOfNothing<O>
 type AnswerOfNothing<O extends Operation> = O['response'] extends null ? undefined : never
 
-/** A handler, and how it runs. */
 export interface Handling<O extends Operation> {
   readonly handle: Handler<O>
   /** Slow work before the transaction. */
@@ -69,7 +63,7 @@ export interface Handling<O extends Operation> {
 export interface Route extends Omit<Handling<Operation>, 'handle'> {
   readonly operation: Operation
   readonly handle: (call: Call) => unknown
-  /** Validates the query and adds its defaults; throws 400. */
+  /** Adds defaults; throws 400. */
   readonly queryOf: (search: string) => Record<string, unknown>
 }
 
@@ -85,7 +79,7 @@ export function isRole(
   return roles.includes(call.principal.role)
 }
 
-/** Throws 403 unless the caller is an admin and the credential has the scope `admin`. */
+/** Throws 403, also without the scope `admin`. */
 export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: string): void {
   if (principal.role === 'admin') {
     requireScope(principal, 'admin')
@@ -97,7 +91,7 @@ export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: strin
   )
 }
 
-/** Throws 403 unless the credential's scopes and its owner's role permit the operation. */
+/** Throws 403. */
 export function requireRight(principal: Principal, { scope, roles, summary }: Operation): void {
   const isAllowed = roles.includes(principal.role)
   const needed = scope ?? 'read'
@@ -110,7 +104,7 @@ export function requireRight(principal: Principal, { scope, roles, summary }: Op
   )
 }
 
-/** Throws 403 `insufficient_scope` unless the credential has the scope (RFC 6750 §3.1). */
+/** Throws 403 `insufficient_scope` (RFC 6750 §3.1). */
 function requireScope({ scopes }: Principal, scope: string): void {
   if ((scopes as readonly string[]).includes(scope)) return
   throw new ProblemError(
@@ -125,12 +119,11 @@ function requireScope({ scopes }: Principal, scope: string): void {
   )
 }
 
-/** Returns the flags of a query that require an admin. */
 export function elevationsOf({ elevatedBy = [] }: Operation, query: object | undefined): readonly string[] {
   return elevatedBy.filter((flag) => (query as Record<string, unknown> | undefined)?.[flag] === true)
 }
 
-/** Throws 403 if a flag of the query requires an admin and the caller is not one. */
+/** Throws 403. */
 export function requireElevation(
   operation: Operation,
   principal: Principal | undefined,
@@ -144,10 +137,7 @@ export type Reads<Group extends Readonly<Record<string, Operation>>> = {
   readonly [Verb in keyof Group]?: Handler<Group[Verb]>
 }
 
-/**
- * Returns routes for requests without parameters, whose query is the defaults. They need no schemas, which
- * take longer to load than everything else.
- */
+/** For requests without parameters. They need no schemas, which take longer to load than everything else. */
 export function plainRoutesOf<Group extends Readonly<Record<string, Operation>>>(
   calls: { readonly [Verb in keyof Group]: Declared<Group[Verb]> },
   reads: Reads<Group>,

@@ -12,7 +12,7 @@ const retentionMs = 24 * 60 * 60 * 1000
 /** They depend on the credential or the time, not on the request. */
 const unstoredStatuses: readonly number[] = [401, 403, 429]
 
-/** A POST (draft-ietf-httpapi-idempotency-key-header-06 §2). */
+/** draft-ietf-httpapi-idempotency-key-header-06 §2 */
 export interface IdempotentRequest {
   readonly userId: string
   readonly method: string
@@ -30,9 +30,7 @@ interface RecordRow extends Row {
   body: string | null
 }
 
-/**
- * Reads the key in an Idempotency-Key header, quoted (RFC 9651 string) or bare; throws 400 for anything else.
- */
+/** Quoted (RFC 9651 string) or bare; throws 400 for anything else. */
 export function readIdempotencyKey(header: string): string {
   const [, quoted, bare] =
     /^\s*(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([A-Za-z0-9_.:-]{1,255}))\s*$/.exec(header) ?? []
@@ -45,11 +43,8 @@ export function readIdempotencyKey(header: string): string {
 }
 
 /**
- * Repeats the response to a repeated request, or does the work and stores its response, in the caller's
- * transaction. Throws 422 `idempotency_mismatch` if the key was used with another body.
- *
- * @param work errors roll the transaction back
- * @param toStored removes secrets from the stored response
+ * In the caller's transaction, which an error of `work` rolls back; `toStored` removes secrets. Throws 422
+ * `idempotency_mismatch`.
  */
 export async function runOnce(
   database: Database,
@@ -78,7 +73,7 @@ export async function runOnce(
 /** Placeholder until the response is stored. */
 const claim: Reply = { status: 0, headers: {}, body: null }
 
-/** Inserts the row of a request, over an expired one; returns the number of rows, 0 if one exists. */
+/** Replaces an expired one; returns the number of rows, 0 if one exists. */
 function insertReply(
   database: Database,
   { userId, method, path, key, now }: IdempotentRequest,
@@ -105,10 +100,7 @@ function cellsOf({ status, headers, body }: Reply) {
   return { status, headers: JSON.stringify(headers), body: typeof body === 'string' ? body : null }
 }
 
-/**
- * Returns the stored response of a repeated request, else undefined; for work that starts before the
- * transaction. Throws 422 `idempotency_mismatch`.
- */
+/** For work that starts before the transaction. Throws 422 `idempotency_mismatch`. */
 export async function findStoredReply(
   database: Database,
   request: IdempotentRequest,
@@ -149,10 +141,8 @@ function replay(stored: RecordRow, print: string): Reply {
 }
 
 /**
- * Does the work of a repeatable request once, in a transaction, and repeats the same reply. An error's reply
- * is stored too, in a second transaction after the rollback.
- *
- * @param allowedIn returns the call in a transaction; throws if the caller has lost access
+ * An error's reply is stored, too, in a second transaction after the rollback. `allowedIn` throws if the caller has lost
+ * access.
  */
 export async function writeOnce(
   database: Store,
@@ -175,7 +165,7 @@ export async function writeOnce(
   }
 }
 
-/** An error of the work, which is stored; errors of the caller or the key are not. */
+/** Errors of the caller or the key are not stored. */
 class Refused extends Error {
   override readonly name = 'Refused'
   readonly fault: ProblemError
@@ -195,7 +185,6 @@ function removeSecret({ secret }: Operation, reply: Reply): Reply {
   return { ...reply, body: JSON.stringify({ ...(JSON.parse(reply.body) as object), [secret]: null }) }
 }
 
-/** Deletes stored idempotent responses that contain any of these texts or meet a condition. */
 export async function deleteResponses(
   database: Database,
   texts: readonly string[],

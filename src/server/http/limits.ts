@@ -7,7 +7,6 @@ import { tooMany } from '../problem-error.ts'
 import type { Bucket, BucketKind } from './reply.ts'
 import type { AppOptions, RequestContext } from './request-context.ts'
 
-/** State of an app between requests: rate limits, attempts, password turns and cached credentials. */
 export interface RateLimits {
   /** Absent if requests are unlimited. */
   readonly requests: Readonly<Record<BucketKind, RateLimit>> | undefined
@@ -45,7 +44,7 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
   }
 }
 
-/** Returns the bucket of a request: of its user, or of its network without a valid credential. */
+/** Of its user, or of its network without a valid credential. */
 export function bucketOf(
   principal: Principal | undefined,
   { address }: Pick<RequestContext, 'address'>,
@@ -53,7 +52,7 @@ export function bucketOf(
   return principal ? { kind: 'known', name: principal.userId } : { kind: 'anonymous', name: address }
 }
 
-/** Counts a failed credential of a network. Throws 429 after too many. */
+/** Throws 429. */
 export function countFailure({ failures }: Pick<RateLimits, 'failures'>, address: string): void {
   const { allowed, resetSeconds } = failures.take(address)
   if (!allowed) throw tooMany('failed credentials', resetSeconds)
@@ -79,23 +78,16 @@ export function addRateLimitHeaders(
   headers['ratelimit'] = `"default";r=${remaining};t=${resetSeconds}`
 }
 
-/** Limits how many refusals the audit log records, and counts the others. */
 interface RefusalBounds {
   readonly each: RateLimit
   readonly all: RateLimit
   unrecorded: number
 }
 
-/**
- * Groups that are limited together, so that neither anonymous clients nor programs that refresh tokens
- * prevent recording what a known credential tried.
- */
+/** Limited apart: anonymous clients and refreshed tokens cannot prevent recording what a known credential tried. */
 type RefusalGroup = 'anonymous' | 'known' | 'refresh'
 
-/**
- * Maximum entries a minute, by user or network and by group: repeated attempts are recorded without filling
- * the disk.
- */
+/** By user or network and by group: repeated attempts are recorded without filling the disk. */
 const maxRefusalsPerMinute = { each: 10, all: 60 } as const
 
 const recordedCodes: ReadonlySet<string> = new Set([
@@ -128,10 +120,7 @@ export function isRecordedCode(code: string | undefined): code is string {
   return code !== undefined && recordedCodes.has(code)
 }
 
-/**
- * Returns the network of an address as one subscriber has it: the address itself for IPv4, the first 64 bits
- * for IPv6 (RFC 6177). An IPv4-mapped IPv6 address counts as the IPv4 address.
- */
+/** As one subscriber has it: an IPv4 address, also an IPv4-mapped one, or the first 64 bits for IPv6 (RFC 6177). */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)
@@ -147,7 +136,7 @@ export function networkOf(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }
 
-/** Returns the groups of an IPv6 address; an IPv4 address at its end is two groups. */
+/** An IPv4 address at its end is two groups. */
 function groupsIn(part: string): string[] {
   if (part === '') return []
   return part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))
@@ -181,10 +170,7 @@ export function createRateLimit(perMinute: number, now: () => Date): RateLimit {
   return { perMinute, ...createTokenBuckets(perMinute, 60_000, now) }
 }
 
-/**
- * Creates token buckets with a capacity and a time to refill, in bounded memory: a dropped bucket counts as
- * full.
- */
+/** In bounded memory: a dropped bucket counts as full. */
 function createTokenBuckets(capacity: number, refillMs: number, now: () => Date): TokenBuckets {
   const buckets = new Map<string, TokenBucket>()
   const perMs = capacity / refillMs

@@ -10,7 +10,6 @@ export interface LogEntry {
   /** Id of the credential, or `local`. */
   readonly credential?: string | undefined
   readonly code?: string | undefined
-  /** Cause of an internal error. */
   readonly cause?: unknown
 }
 
@@ -44,8 +43,8 @@ const oneRosterPath = /^\/+ims\/oneroster\//i
 const personSteps = ['users', 'students', 'teachers', 'demographics', 'enrollments', 'results']
 
 /**
- * Masks what names a person in a path, because a log outlives the people in it: references by e-mail address or external id,
- * everything else that looks like an e-mail address, and the ids of people in OneRoster. The address of a calendar is a secret.
+ * A log outlives the people in it: masks references by e-mail address or external id, everything else that looks like an
+ * e-mail address, and the ids of people in OneRoster. The address of a calendar is a secret.
  */
 export function loggedPath(path: string): string {
   // A quick test, because each request is logged and nearly no path has names.

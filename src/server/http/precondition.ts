@@ -21,7 +21,7 @@ export class Preconditions {
     this.#ifNoneMatch = conditionOf('If-None-Match', headers['if-none-match'])
   }
 
-  /** Checks a version before a write, 0 for a new record: throws 412 if a condition is not met. */
+  /** Before a write; `version` is 0 for a new record. Throws 412. */
   requireVersion(version: number): void {
     this.#checked = version
     if (!this.#ifMatch && !this.#ifNoneMatch) return
@@ -39,7 +39,7 @@ export class Preconditions {
     }
   }
 
-  /** The version that the write replaces, 0 for a new record; null if no version was checked. */
+  /** 0 for a new record; null if no version was checked. */
   get versionBefore(): number | null {
     return this.#checked
   }
@@ -52,7 +52,7 @@ export class Preconditions {
     throw new ProblemError('precondition_failed', detail)
   }
 
-  /** Returns true if a read can be answered with 304. Throws 412 if the tag differs from the required one. */
+  /** True if a read can be answered with 304. Throws 412 if the tag differs from the required one. */
   isKnown(tag: Current): boolean {
     if (this.#ifMatch && !this.#ifMatch.any && !hasStrong(this.#ifMatch, tag)) {
       const is = tag === null ? 'This response has no entity tag' : `The current entity tag is ${tag}`

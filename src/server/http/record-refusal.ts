@@ -11,16 +11,14 @@ const anonymous: Actor = { userId: null, credential: null }
 
 export interface Refused {
   readonly action: 'request.refused' | 'session.refused'
-  /**
-   * Absent without a valid credential; the audit log then records an expired or revoked one, if it is known.
-   */
+  /** Absent without a valid credential; the audit log then records an expired or revoked one, if it is known. */
   readonly actor?: Actor | undefined
   /** Null unless the request was about a user. */
   readonly subjectId: string | null
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** Records a refusal in the audit log, within limits. An error of that does not change the response. */
+/** Within limits; an error does not change the response. */
 export async function recordRefusal(
   { database, newId }: Pick<AppOptions, 'database' | 'newId'>,
   limits: Pick<RateLimits, 'refusals'>,
@@ -70,10 +68,7 @@ interface ShownCredential {
   readonly credential: string
 }
 
-/**
- * Returns the key, or the grant of the token, in an Authorization header, even if it has expired or was
- * revoked; undefined if it is unknown.
- */
+/** Even if it has expired or was revoked; undefined if it is unknown. */
 async function shownCredential(
   database: Database,
   authorization: string | null,

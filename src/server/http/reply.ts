@@ -7,7 +7,7 @@ import { isDamage, reasonOf } from '../database/sqlite/connection.ts'
 import { ProblemError, problemOf, unavailable } from '../problem-error.ts'
 import type { Preconditions } from './precondition.ts'
 
-/** Of a digest, six bits each; enough to be unique. */
+/** Enough to be unique; six bits each. */
 const tagLength = 22
 
 /** Before the common headers are added. */
@@ -17,18 +17,17 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | AsyncIterable<string | Uint8Array> | null
   readonly code?: string
-  /** The caller, for the log. */
+  /** For the log. */
   readonly principal?: Actor | undefined
   /** Default: that of the network. */
   readonly bucket?: Bucket | undefined
-  /** Cause of an internal error, for the log. */
   readonly cause?: unknown
 }
 
 /**
- * Kinds of rate limit buckets: `known` counts requests of a user over all credentials and browsers, or of an
- * application with a secret; `anonymous` those of a network without a credential; `signIn` those of a network
- * to get one. So no client can use up what another one needs to sign in.
+ * `known` counts requests of a user over all credentials and browsers, or of an application with a secret; `anonymous`
+ * those of a network without a credential; `signIn` those of a network to get one. So no client can use up what another
+ * one needs to sign in.
  */
 export type BucketKind = 'known' | 'anonymous' | 'signIn'
 
@@ -64,10 +63,7 @@ export function writePage({ data, ...rest }: Page<string>): Written {
   return new Written(`{"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}`, rest)
 }
 
-/**
- * Creates the reply of a success: status, ETag and Location follow from the operation and its answer. Throws
- * 412 if the answer does not meet the preconditions.
- */
+/** Status, ETag and Location follow from the operation and its answer. Throws 412. */
 export function successOf(
   operation: Operation,
   answer: unknown,
@@ -122,13 +118,10 @@ function formatNextLink(path: string, search: string, cursor: string): string {
   return `<${path}?${query}>; rel="next"`
 }
 
-/** Strict or lenient handling of unknown or unlikely input (RFC 7240 §4.4). */
+/** RFC 7240 §4.4. */
 type Handling = 'strict' | 'lenient'
 
-/**
- * Returns the handling that the client prefers and gets; null without a preference, or for a leniency that
- * the operation does not support. All operations are strict about unknown input.
- */
+/** Null without a preference, or for a leniency that the operation does not support. */
 export function handlingOf({ lenient }: Operation, { prefer }: HttpHeaders): Handling | null {
   if (prefer === undefined) return null
   const wanted = /(?:^|[,;])\s*handling\s*=\s*"?(strict|lenient)"?\s*(?:$|[,;])/i.exec(prefer)?.[1]
@@ -146,7 +139,6 @@ interface Refused {
   readonly requestId: string
 }
 
-/** Returns problem details, an OAuth error, or a page. */
 export type Refuse = (fault: ProblemError, request: Refused) => Reply
 
 export function refusalOf(request: Refused, error: unknown, refuse: Refuse = problemReply): Reply {
@@ -170,8 +162,8 @@ const temporaryErrors: readonly number[] = [5, 6, 8, 10, 13]
 const primaryCodeMask = 0xff
 
 /**
- * Converts any thrown value to a problem. An unexpected error becomes 500 `internal` without details, except
- * the cause for the log; a database that is locked or cannot write becomes 503.
+ * An unexpected error becomes 500 `internal` without details, except the cause for the log; a database that is locked or
+ * cannot write becomes 503.
  */
 export function faultOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error

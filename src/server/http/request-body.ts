@@ -24,8 +24,8 @@ export async function readJsonBody(request: HttpRequest, merge: boolean): Promis
 }
 
 /**
- * Reads a form (application/x-www-form-urlencoded) of at most 128 KiB and 100 fields; throws 413 and 415.
- * Forms mostly come from anonymous clients, and parsing many small fields takes seconds.
+ * At most 128 KiB and 100 fields: forms mostly come from anonymous clients, and many small fields take seconds. Throws
+ * 413 and 415.
  */
 export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   requireType(request, ['application/x-www-form-urlencoded'])
@@ -40,7 +40,7 @@ export async function readNoBody(request: HttpRequest): Promise<RequestBody> {
   return { bytes: await readBytes(request), value: undefined }
 }
 
-/** Throws 415 unless the body has one of these types, in UTF-8 and uncompressed (RFC 9110 §15.5.16). */
+/** Throws 415, also for a body that is compressed or not in UTF-8 (RFC 9110 §15.5.16). */
 export function requireType({ method, headers }: HttpRequest, types: readonly string[]): void {
   const { 'content-type': given, 'content-encoding': coding } = headers
   const [type, ...parameters] = given?.split(';').map((part) => part.trim().toLowerCase()) ?? []
@@ -64,7 +64,7 @@ export function requireType({ method, headers }: HttpRequest, types: readonly st
 /** Header of a 415 with the accepted types (RFC 5789 §3.1, W3C LDP §7.1; else RFC 9110 §12.5.1). */
 const acceptFor: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 'accept-post' }
 
-/** Throws 413 above the maximum. */
+/** Throws 413. */
 export async function readBytes(
   { headers, body }: HttpRequest,
   maxLength = 1024 * 1024,
@@ -101,7 +101,7 @@ export const maxDepth = 32
 export const maxArrayLength = 1000
 export const maxMembers = 1000
 
-/** Parses a body of UTF-8 JSON; throws 400 `invalid_json` with the place of the error. */
+/** Throws 400 `invalid_json` with the place of the error. */
 export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
   let text: string
   try {
@@ -122,8 +122,8 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
 }
 
 /**
- * Replaces -0 by 0: columns do not store the sign, so each update would count as a change. Leaves parts
- * beyond the bounds of `findBoundedFaults` unchanged, because they are refused.
+ * Columns do not store the sign, so each update would count as a change. Skips parts beyond the bounds of
+ * `findBoundedFaults`, which are refused.
  */
 function withoutNegativeZeros(value: unknown, depth: number): unknown {
   if (value === 0) return 0
@@ -134,7 +134,7 @@ function withoutNegativeZeros(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inner(member)]))
 }
 
-/** Explains invalid JSON. The parser's own message quotes the body, which may contain a secret. */
+/** The parser's own message quotes the body, which may contain a secret. */
 function reasonFor(text: string): string {
   if (text.trim() === '') return 'it is empty'
   const { offset, line, column } = jsonFaultIn(text)

@@ -8,21 +8,17 @@ import type { Outgoing } from '../outgoing/outgoing.ts'
 import type { LogEntry } from './log.ts'
 import type { Reply } from './reply.ts'
 
-/** Of path and query. */
 export const maxUrlBytes = 8 * 1024
 
 export interface AppOptions {
   readonly database: Store
   readonly now: () => Date
-  /** Monotonic milliseconds; default the process's. */
+  /** Monotonic; default the process's. */
   readonly elapsedMs?: () => number
   readonly newId: (prefix: IdPrefix) => string
   readonly sealing: Sealing
-  /** Within the limits of this academy. */
   readonly outgoing: Outgoing
-  /**
-   * False to omit entity tags of answers without a version: each is a hash of the complete answer.
-   */
+  /** False to omit entity tags of answers without a version: each is a hash of the complete answer. */
   readonly tagged?: boolean
   /** For each user, over all credentials; 0 for no limit. */
   readonly perMinute: number
@@ -35,29 +31,24 @@ export interface AppOptions {
   /** Maximum stored of each integration; default as documented. */
   readonly inboxPerDay?: { readonly deliveries: number; readonly bytes: number }
   readonly log: (entry: LogEntry) => void
-  /** The server shuts down. */
   readonly isClosing?: () => boolean
-  /** Absent to run long reads in place. */
   readonly longReads?: LongReads
 }
 
-/** Reads of a whole academy run where they do not block other requests. */
+/** Runs reads of a whole academy where they do not block other requests. */
 export interface LongReads {
   /**
-   * Returns the reply to a request. Throws ProblemError if too many are running, and any error if it fails.
-   *
-   * @param owner owner of the read; the number of concurrent ones is limited for each
-   * @param principal the caller; pages identify it themselves
+   * The number of concurrent reads is limited for each `owner`; pages identify the caller themselves. Throws ProblemError
+   * if too many are running, and any error if the read fails.
    */
   answer(request: RequestContext, owner: string, principal?: Principal): Promise<Reply>
 }
 
-/** Independent of its path. */
 export interface RequestContext {
   readonly raw: HttpRequest
   readonly requestId: string
   readonly path: string
-  /** The query, after the first question mark; it may contain more (RFC 3986 §3.4). */
+  /** After the first question mark; it may contain more (RFC 3986 §3.4). */
   readonly search: string
   /** The client's network: see `networkOf`. */
   readonly address: string

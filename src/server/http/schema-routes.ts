@@ -28,7 +28,7 @@ export function routesOf<Group extends Readonly<Record<string, Operation>>>(
 /** Maximum length of a query that is cached, and maximum number of them for an operation. */
 const cached = { length: 200, count: 100 } as const
 
-/** Caches short queries: most programs repeat few, and validating one takes as long as reading a record. */
+/** Most programs repeat few queries, and validating one takes as long as reading a record. */
 function queryParser({ query: schema }: Operation): Route['queryOf'] {
   const bySearch = new Map<string, Record<string, unknown>>()
   return (search) => {
@@ -41,20 +41,16 @@ function queryParser({ query: schema }: Operation): Route['queryOf'] {
   }
 }
 
-/** Validates the body by the operation's schema; throws 422 with all faults. */
+/** Throws 422 with all faults. */
 export function bodyOf<O extends Operation>(call: Call<O>): Body<O> {
   if (!call.operation.body) throw new TypeError(`${call.operation.id} has no body`)
   return parseBody(call.operation.body, call.rawBody) as Body<O>
 }
 
 /**
- * Returns the complete resource of a body: null means the default, unchanged read-only fields are ignored,
- * and everything else must be known and valid. Throws 422 with all faults.
- *
- * @param schema writable attributes
- * @param shown the resource as it is shown; its other fields are read-only
- * @param stored for an update, into which the body is merged
- * @param found previous faults to report with these
+ * Null means the default, unchanged read-only fields are ignored, and everything else must be known and valid. The fields
+ * of `shown` besides `schema` are read-only; an update merges the body into `stored`; `found` are previous faults. Throws
+ * 422 with all faults.
  */
 export function resourceOf<Schema extends z.ZodObject>(
   { rawBody: body }: Call,
@@ -90,7 +86,7 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   return parseWith(findBoundedFaults(body), schema, body)
 }
 
-/** Throws 422 for these faults and those of the value. */
+/** Throws 422. */
 function parseWith<Schema extends z.ZodType>(
   faults: Faults,
   schema: Schema,
@@ -103,9 +99,9 @@ function parseWith<Schema extends z.ZodType>(
 }
 
 /**
- * Returns the faults that any body can have: nesting deeper than 32, arrays and objects over 1,000 members,
- * and text that is not well-formed Unicode or contains U+0000 (which SQLite would silently change or
- * truncate, and PostgreSQL refuses). Throws 422 for a body that is too deep or too large to validate, in stack and time.
+ * Faults that any body can have: nesting deeper than 32, arrays and objects over 1,000 members, and text that is not
+ * well-formed Unicode or contains U+0000 (which SQLite would silently change or truncate, and PostgreSQL refuses). Throws
+ * 422 for a body that is too deep or too large to validate.
  */
 function findBoundedFaults(body: unknown): Faults {
   const faults = new Faults()
@@ -116,12 +112,7 @@ function findBoundedFaults(body: unknown): Faults {
   return faults
 }
 
-/**
- * Adds faults for unknown fields with the value null: the merge removes them (RFC 7396) before the schema
- * sees them.
- *
- * @param besides further known names
- */
+/** The merge would remove them (RFC 7396) before the schema sees them. `besides` are further known names. */
 function addUnknownNulls(
   faults: Faults,
   { shape }: z.ZodObject,
@@ -222,7 +213,7 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return place && 'shape' in place ? Object.keys((place as z.ZodObject).shape) : []
 }
 
-/** Stops suggesting names after some faults, because that takes time. */
+/** Suggestions take time, so only the first faults get them. */
 function suggesterFor({ count }: Faults): typeof suggestionText {
   return count < 20 ? suggestionText : () => ''
 }
@@ -230,9 +221,8 @@ function suggesterFor({ count }: Faults): typeof suggestionText {
 const maxPlaceLength = 200
 
 /**
- * The faults of a request. A body of 1 MiB can have 100,000 unknown fields: the first hundred faults are
- * reported and the others counted, and long places are truncated, so that the response is never much longer
- * than the request.
+ * A body of 1 MiB can have 100,000 unknown fields: the first hundred faults are reported, the others counted, and long
+ * places truncated, so that the response is never much longer than the request.
  */
 class Faults {
   readonly #reported = new Map<string, Fault>()
@@ -254,7 +244,6 @@ class Faults {
     this.addEach([fault], () => fault)
   }
 
-  /** Creates a fault only if it is reported. */
   addEach<Thing>(things: readonly Thing[], faultOf: (thing: Thing) => Fault): void {
     for (const [index, thing] of things.entries()) {
       if (this.#reported.size >= 100) {

@@ -14,9 +14,9 @@ export interface Visit {
   readonly query: URLSearchParams
   /** Base URL that the client uses, without a trailing slash: the issuer of RFC 8414 §2. */
   readonly issuer: string
-  /** Path of the issuer, which precedes every path in links; usually empty. */
+  /** Precedes every path in links; usually empty. */
   readonly base: string
-  /** Counts the request for the caller, by default for the network, and names them in the log. Throws 429. */
+  /** By default for the network. Names the caller in the log. Throws 429. */
   readonly countAs: (bucket?: Bucket, principal?: Actor) => void
 }
 

@@ -6,7 +6,7 @@ export class PoolExhausted extends Error {
   override readonly name = 'PoolExhausted'
 }
 
-/** Errors outside the failed statement, by SQLSTATE or class, each with its Retry-After in seconds. */
+/** By SQLSTATE or class, with Retry-After in seconds. */
 const servingStates: readonly (readonly [RegExp, string, number])[] = [
   [/^40/, 'The database is busy: other changes to the same data came in between.', 1],
   [/^55P03/, 'The database is busy: another change holds a lock for too long.', 1],
@@ -23,8 +23,8 @@ const servingStates: readonly (readonly [RegExp, string, number])[] = [
 const untranslatable = ['22021', '22P05']
 
 /**
- * Turns an error of the server or the network into 503; returns any other error unchanged. If the connection was
- * lost, the transaction was rolled back.
+ * An error of the server or the network becomes 503; any other stays. If the connection was lost, the transaction was
+ * rolled back.
  */
 export function servingFaultOf(error: unknown): unknown {
   if (error instanceof PoolExhausted) {
@@ -126,7 +126,7 @@ const knownMessages: readonly (readonly [RegExp, Known])[] = [
 /** Matches the wording of PostgreSQL 15 and earlier, too. */
 const namesExtension = /extension (?:"|control file ".*\/)(\w+)(?:"|\.control)/
 
-/** Returns a DatabaseError, without the password, for a failure to open; any other error unchanged. */
+/** Without the password; any error that is no failure to open stays. */
 export function openingFaultOf(shown: string, error: unknown): unknown {
   const cause = error instanceof ConnectionLost ? error.cause : error
   if (cause instanceof DatabaseError) return cause
@@ -147,7 +147,7 @@ export function openingFaultOf(shown: string, error: unknown): unknown {
   return new DatabaseError(shown, message, { cause, kind: 'unreachable', ...more })
 }
 
-/** An extension that the schema needs is not installed on the server, or this user may not create it. */
+/** The server does not have it, or this user may not create it. */
 function extensionMissing(shown: string, extension: string, cause: unknown): DatabaseError {
   const hint =
     sqlStateOf(cause) === '42501'
@@ -156,15 +156,12 @@ function extensionMissing(shown: string, extension: string, cause: unknown): Dat
   return new DatabaseError(shown, `requires the extension ${extension}`, { cause, hint })
 }
 
-/** The connection to PostgreSQL was lost or never made; statements that were sent may have run or not. */
+/** Statements that were sent may have run or not. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost'
 }
 
-/**
- * True if the connection is unusable: 57P01 to 57P03 (the server stops or starts), 25P03 (idle-in-transaction
- * timeout), class 08 (connection error).
- */
+/** 57P01 to 57P03 (the server stops or starts), 25P03 (idle-in-transaction timeout), class 08 (connection error). */
 export function isLost(error: unknown): boolean {
   return error instanceof ConnectionLost || /^(57P0|08|25P03)/.test(sqlStateOf(error) ?? '')
 }
@@ -175,15 +172,12 @@ const uniqueViolation = '23505'
 const aborted = '25P02'
 const division = '22012'
 
-/**
- * True if the transaction conflicted with another and a retry may succeed. After a duplicate key the retry sees the
- * other row and reports it.
- */
+/** A retry may succeed; after a duplicate key it sees the other row and reports it. */
 export function isConflict(error: unknown): boolean {
   return [serialization, deadlock, uniqueViolation].includes(sqlStateOf(error) ?? '')
 }
 
-/** True for a statement refused because an earlier one in the same transaction failed. */
+/** An earlier statement in the same transaction failed. */
 export function isAborted(error: unknown): boolean {
   return sqlStateOf(error) === aborted
 }
@@ -192,18 +186,12 @@ export function isDivision(error: unknown): boolean {
   return sqlStateOf(error) === division
 }
 
-/**
- * True for a prepared statement whose columns changed because another server migrated the database. A new connection
- * has no prepared statements.
- */
+/** Another server migrated the database. A new connection has no prepared statements yet. */
 export function isStalePlan(error: unknown): boolean {
   return sqlStateOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan')
 }
 
-/**
- * Returns the SQLSTATE of an error of PostgreSQL (Appendix A); undefined for other errors, such as those of the
- * network, whose codes may look the same.
- */
+/** PostgreSQL, Appendix A. Undefined for other errors, such as those of the network, whose codes may look the same. */
 export function sqlStateOf(error: unknown): string | undefined {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined

@@ -30,10 +30,7 @@ const usual = { poolSize: 10, statementMs: 30_000, lockMs: 10_000, graceMs: 5000
 const exportFactor = 10
 const oldestVersion = 14
 
-/**
- * Opens the academy in a PostgreSQL database and brings it up to date; an empty database becomes an academy. Throws
- * DatabaseError.
- */
+/** Brings it up to date; an empty database becomes an academy. Throws DatabaseError. */
 export async function openPostgres(
   options: PostgresOptions,
   steps: readonly SchemaStep[],
@@ -53,10 +50,7 @@ export async function openPostgres(
   }
 }
 
-/**
- * Opens the academy for a sequential reader: one connection for requests and one for an export. It connects at the
- * first use; a failure to connect throws 503.
- */
+/** For a sequential reader: one connection for requests and one for an export. A failure to connect throws 503. */
 export function openPostgresReader(options: PostgresOptions): Store {
   return createDeferredStore(dialect, async () => {
     try {
@@ -80,8 +74,8 @@ function storeOn({ client, waitMs }: ReachedPostgres, options: PostgresOptions):
 }
 
 /**
- * Discourages sequential scans: PostgreSQL prefers them for small tables, but under serializable isolation they
- * conflict with every write to the table (PostgreSQL, Serializable Isolation Level).
+ * PostgreSQL prefers sequential scans for small tables, but under serializable isolation they conflict with every write
+ * to the table (PostgreSQL, Serializable Isolation Level).
  */
 function withIndexes(client: ReachedPostgres['client']): ReachedPostgres['client'] {
   return { ...client, options: `${client.options ?? ''} -c enable_seqscan=off`.trim() }
@@ -126,18 +120,13 @@ async function requireServer(
 const program = 'learnctl'
 /** A migrating server holds it. */
 const lock = 0x6c726e63
-/**
- * A server that waited for the lock must see the other's migration; a stricter isolation would show the state before
- * it.
- */
+/** A server that waited for the lock must see the other's migration. */
 const begin = 'begin isolation level read committed'
 
 /**
- * Migrates a database to the newest version, step by step; an empty one becomes an academy. Of several servers that
- * start at once one migrates and the others wait for it. True if this one created the academy. Throws DatabaseError
- * for a database from a newer version, and for one of another program.
- *
- * @param shown name of the database in messages
+ * Step by step; an empty database becomes an academy. Of several servers that start at once one migrates and the others
+ * wait for it. True if this one created the academy. Throws DatabaseError for a database from a newer version, and for
+ * one of another program.
  */
 export async function migrate(
   connection: Connection,
@@ -162,7 +151,7 @@ export async function migrate(
   }
 }
 
-/** Returns the version it started from; undefined if another server was first. */
+/** Undefined if another server was first. */
 async function takeStep(
   database: Transaction,
   shown: string,

@@ -10,19 +10,16 @@ export interface Answer {
 }
 
 /**
- * One connection to PostgreSQL. Statements run in the order of the calls and are pipelined: each is sent without
- * waiting for earlier results, and all of one turn of the event loop leave in one write.
+ * Statements run in the order of the calls and are pipelined: each is sent without waiting for earlier results, and all
+ * of one turn of the event loop leave in one write.
  */
 export interface Connection {
-  /**
-   * @param name the same text is prepared once on this connection under this name; without, it is parsed each time
-   */
+  /** The same text is prepared once on this connection under `name`; without, it is parsed each time. */
   query(text: string, values?: Cell[], name?: string): Promise<Answer>
 }
 
-/** Exclusive use of a connection until it is released. */
 export interface Lease extends Connection {
-  /** Returns the connection to the pool; closes it if it is broken or still inside a transaction. */
+  /** Closes the connection if it is broken or still inside a transaction. */
   release(isBroken?: boolean): void
 }
 
@@ -45,7 +42,7 @@ interface PoolOptions {
 }
 
 const idleMs = 60_000
-/** Timeout after which PostgreSQL ends an idle transaction, so that a hanging process does not hold locks for ever. */
+/** A hanging process must not hold locks for ever. */
 const idleInTransactionMs = 180_000
 const keepAliveMs = 30_000
 const closeMs = 1000
@@ -102,7 +99,6 @@ export function openPool({
   }
 }
 
-/** A client whose connection errors do not end the process. */
 class CarefulClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config)
@@ -126,7 +122,7 @@ class CarefulClient extends pg.Client {
 function leaseOf(client: PoolClient, leased: Set<Lease>): Lease {
   let isHeld = false
 
-  /** Corks the socket until the end of this turn: each write to the network costs as much as a query. */
+  /** Until the end of this turn: each write to the network costs as much as a query. */
   function holdForThisTurn(): void {
     if (isHeld) return
     isHeld = true
@@ -174,7 +170,7 @@ const numbers: readonly number[] = [
   ...[types.bigint, types.smallint, types.integer, types.real, types.double, types.numeric],
 ]
 
-/** Returns a parser to the cells that SQLite returns: numbers as numbers, true as 1, all else as text, including JSON. */
+/** Numbers as numbers, true as 1, all else as text, including JSON: as from SQLite. */
 function parserOf(type: number): (text: string) => Cell {
   if (numbers.includes(type)) return Number
   if (type === types.boolean) return (text) => (text === 't' ? 1 : 0)

@@ -17,7 +17,7 @@ interface StoreParts {
 
 type Work<Result> = (transaction: Transaction) => Promise<Result>
 
-/** Serializable writes; a read sees one snapshot (PostgreSQL, Transaction Isolation). */
+/** PostgreSQL, Transaction Isolation. */
 const beginWrite = 'begin isolation level serializable'
 const beginRead = 'begin isolation level repeatable read read only'
 
@@ -108,7 +108,7 @@ async function undone(transaction: OpenTransaction): Promise<void> {
   if (isStalePlan(transaction.obstacle())) throw transaction.obstacle()
 }
 
-/** Releases a connection after its transaction ended, or closes it if that failed. */
+/** Closes the connection if its transaction failed to end. */
 function giveBack(lease: Lease, end: Promise<void>): Promise<void> {
   return end.then(
     () => lease.release(),
@@ -119,10 +119,8 @@ function giveBack(lease: Lease, end: Promise<void>): Promise<void> {
 const batchRows = 1000
 
 /**
- * Streams rows, a thousand at a time, from one snapshot on a separate connection; the next batch is fetched while the
- * caller handles this one. Throws 503 if no connection is free in time.
- *
- * @param begin statement that begins the transaction
+ * A thousand at a time, from one snapshot on a separate connection; the next batch is fetched while the caller handles
+ * this one. Throws 503 if no connection is free in time.
  */
 async function* streamRows(
   connections: Connections,
@@ -173,19 +171,16 @@ async function* streamRows(
 /** Before the next attempt; `attempt` counts the failed ones from 1. */
 type Pause = (attempt: number) => Promise<unknown>
 
-/** Retries up to ten times on transient errors, then throws the last one. */
+/** Up to ten times, then throws the last error. */
 type Attempts = <Result>(
   isTransient: (error: unknown) => boolean,
   work: () => Promise<Result>,
 ) => Promise<Result>
 
-/** Random, growing delay, so that two conflicting transactions do not collide again. */
+/** So that two conflicting transactions do not collide again. */
 const randomPause: Pause = (attempt) => setTimeout(Math.random() * Math.min(100, 2 ** attempt))
 
-/**
- * Returns the retry loop. Calls that have failed three times run one at a time, so that each succeeds under
- * contention.
- */
+/** Calls that have failed three times run one at a time, so that each succeeds under contention. */
 function attemptsWith(pause: Pause): Attempts {
   let last: Promise<unknown> = Promise.resolve()
 
@@ -210,9 +205,8 @@ function attemptsWith(pause: Pause): Attempts {
 const usesBeforeName = 3
 
 /**
- * Names repeated statements, so that each connection prepares them once: a text gets its name at its third use.
- * PostgreSQL keeps prepared statements as long as the connection lives, so there are at most 200 names; later texts
- * are parsed each time.
+ * Each connection prepares a text at its third use. PostgreSQL keeps prepared statements as long as the connection lives,
+ * so there are at most 200 names; later texts are parsed each time.
  */
 function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>()

@@ -87,7 +87,7 @@ async function connect(url: PostgresUrl, home: string, waitMs: number) {
   throw new Error('No sslmode is without a way to connect')
 }
 
-/** True for errors that may differ with or without TLS: the handshake, and the server's pg_hba rules. */
+/** The handshake, and the server's pg_hba rules. */
 function mayBeEncryption(error: unknown): boolean {
   if (sqlStateOf(error) !== undefined) return sqlStateOf(error) === '28000'
   const { cause } = error as Error
@@ -125,9 +125,8 @@ const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-ful
 type Mode = (typeof modes)[number]
 
 /**
- * Returns the ways to connect that `sslmode` allows, in the order to try them (PostgreSQL, libpq, SSL Support).
- * Certificates are in `~/.postgresql` unless named. Throws DatabaseError for an unknown mode and for unreadable
- * files.
+ * In the order to try them (PostgreSQL, libpq, SSL Support). Certificates are in `~/.postgresql` unless named. Throws
+ * DatabaseError for an unknown mode and for unreadable files.
  */
 function encryptionsOf({ shown, host, parameter }: PostgresUrl, home: string): readonly Encryption[] {
   const folder = join(home, '.postgresql')
@@ -194,7 +193,7 @@ function encryptionsOf({ shown, host, parameter }: PostgresUrl, home: string): r
 
 interface FoundPassword {
   readonly password: string | undefined
-  /** Why the file was ignored, as the end of a sentence about it; undefined if it was read or does not exist. */
+  /** As the end of a sentence about the file; undefined if it was read or does not exist. */
   readonly ignored: string | undefined
 }
 
@@ -206,8 +205,8 @@ interface Wanted {
 }
 
 /**
- * Finds the password in a file of lines `host:port:database:user:password`, where `*` matches anything; the first
- * match counts. A file that others can read is ignored (PostgreSQL, libpq, The Password File).
+ * Lines are `host:port:database:user:password`, where `*` matches anything; the first match counts. A file that others
+ * can read is ignored (PostgreSQL, libpq, The Password File).
  */
 export function findPassword(path: string, { host, port, database, user }: Wanted): FoundPassword {
   const file = statSync(path, { throwIfNoEntry: false })
@@ -238,7 +237,7 @@ export function findPassword(path: string, { host, port, database, user }: Wante
 const field = String.raw`((?:\\.|[^:\\])*):`
 const lineFields = new RegExp(`^${field.repeat(4)}(.*)$`)
 
-/** Splits a line into its five fields. The last may contain colons; a backslash escapes the next character. */
+/** The last may contain colons; a backslash escapes the next character. */
 function fieldsOf(line: string): string[] {
   const [, ...fields] = lineFields.exec(line) ?? []
   return fields.map((text) => text.replace(/\\(.)/g, '$1'))

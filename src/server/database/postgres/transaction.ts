@@ -10,11 +10,10 @@ interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
 }
 
 /**
- * A transaction on a connection that is leased for it, from its first statement to its end. `begin` and savepoints are
- * not awaited but sent with the next statement.
+ * Leases a connection from its first statement to its end. `begin` and savepoints are not awaited but sent with the next
+ * statement.
  */
 export class OpenTransaction {
-  /** They throw once the transaction has ended. */
   readonly statements: Transaction
   readonly #connection: Connection
   readonly #begin: string
@@ -22,13 +21,12 @@ export class OpenTransaction {
   #hasBegun = false
   #hasEnded = false
   #depth = 0
-  /** The first error: after it PostgreSQL refuses all further statements up to the savepoint before it. */
+  /** After the first error PostgreSQL refuses all further statements up to the savepoint before it. */
   #failure: unknown
   #obstacle: unknown
-  /** Result of the last statement of `queue` or `requireRow`. */
+  /** Of `queue` or `requireRow`. */
   #unanswered: Promise<unknown> | undefined
 
-  /** @param begin statement that begins the transaction */
   constructor(connection: Connection, begin: string, { dialect, stream, nameOf }: Surroundings) {
     this.#connection = connection
     this.#begin = begin
@@ -43,17 +41,14 @@ export class OpenTransaction {
     }
   }
 
-  /**
-   * Returns the reason to retry or give up, even if `work` caught it: a conflict, a stale plan, or an unmet
-   * condition.
-   */
+  /** Why to retry or give up, even if `work` caught it: a conflict, a stale plan, or an unmet condition. */
   obstacle(): unknown {
     return this.#obstacle
   }
 
   /**
-   * Throws an obstacle, an error that no savepoint undid, and 503 if the response to the commit was lost: its outcome
-   * is then unknown.
+   * Throws an obstacle, an error that no savepoint undid, and 503 if the response to the commit was lost: its outcome is
+   * then unknown.
    */
   async commit(): Promise<void> {
     this.#requireWhole()
@@ -90,7 +85,7 @@ export class OpenTransaction {
     this.#hasBegun = true
   }
 
-  /** Sends a statement that fails only if the connection is lost; the statement after it then fails, too. */
+  /** Fails only if the connection is lost; the statement after it then fails, too. */
   #sendAhead(text: string): void {
     this.#connection
       .query(text)
@@ -110,10 +105,7 @@ export class OpenTransaction {
     this.#unanswered = this.#query(statement).catch(ignoreRecorded)
   }
 
-  /**
-   * Sends a statement that fails if there is no row, so that all statements pipelined after it fail, including the
-   * commit.
-   */
+  /** Fails if there is no row, so that all statements pipelined after it fail, including the commit. */
   #requireRow(query: Sql): void {
     const statement = sql`select 1 / count(*) from (${query}) found`
     this.#unanswered = this.#send(statement)

@@ -79,7 +79,7 @@ const progressSteps: Table = {
   references: [{ from: 'user_id, course_id', to: 'progress (user_id, course_id)', cascade: true }],
 }
 
-/** A cleared grade keeps a number in `score_given`. `delivery_id` is the delivery that brought the grade. */
+/** A cleared grade keeps a number in `score_given`. */
 const grades: Table = {
   name: 'grades',
   columns: {

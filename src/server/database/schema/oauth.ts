@@ -85,7 +85,6 @@ const accessTokens: Table = {
   ],
 }
 
-/** Access tokens of applications that act for themselves. */
 export const clientTokens: Table = {
   name: 'client_tokens',
   columns: {

@@ -27,14 +27,14 @@ import { beginRowChanges, createAcademy, type SchemaContext } from './schema.ts'
 import { addColumn, integer, orNull, real, type Table, tableStatements, text, withDefault } from './table.ts'
 import { calendars } from './users.ts'
 
-/** In one transaction. Version 0 is an empty database. */
+/** Version 0 is an empty database. */
 export interface SchemaStep {
   readonly from: number
   readonly to: number
   readonly run: (database: Database) => Promise<void>
 }
 
-/** The first creates an academy, the others upgrade earlier versions. */
+/** The first creates an academy. */
 export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
   return [
     { from: 0, to: schemaVersion, run: (database) => createAcademy(database, context) },
@@ -48,12 +48,7 @@ export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
   ]
 }
 
-/**
- * Returns the steps from a version to the newest, in order. Throws DatabaseError for a newer version and for a
- * version without a step.
- *
- * @param shown name of the database in messages
- */
+/** In order. Throws DatabaseError for a newer version and for a version without a step. */
 export function stepsFrom(
   version: number,
   steps: readonly SchemaStep[],
@@ -114,7 +109,7 @@ async function upgradeFrom25(database: Database, context: SchemaContext): Promis
   await beginRowChanges(database, context.now)
 }
 
-/** Makes progress at 0% in progress, since its learner has opened the course. */
+/** Progress at 0% becomes in progress, since its learner has opened the course. */
 async function upgradeFrom26(database: Database): Promise<void> {
   for (const table of ['progress', 'progress_steps', 'deleted_progress', 'deleted_progress_steps'])
     await database.run(raw(`update ${table} set status = 'in_progress' where status = 'not_started'`))
@@ -272,9 +267,8 @@ const atOnce = 500
 const saltBytes = 12
 
 /**
- * Includes the subject of an entry in its hash from here on. Existing entries keep their hashes, which may have been
- * noted elsewhere: one more entry has a digest of their subjects and is linked in the new way. Entries that wait to
- * be linked follow it.
+ * Includes the subject of an entry in its hash. Existing entries keep their hashes, which may have been noted elsewhere:
+ * one more entry has a digest of their subjects and is linked in the new way. Entries that wait to be linked follow it.
  */
 export async function upgradeAuditLog(
   database: Database,

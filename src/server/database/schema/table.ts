@@ -7,7 +7,7 @@ export interface Column {
   readonly default?: string | number
 }
 
-/** The same for every engine. Columns are in their stored order. */
+/** Columns are in their stored order. */
 export interface Table {
   readonly name: string
   readonly columns: Readonly<Record<string, Column>>
@@ -16,7 +16,6 @@ export interface Table {
   readonly inKeyOrder?: boolean
   readonly unique?: readonly string[]
   readonly references?: readonly Reference[]
-  /** The same for every engine. */
   readonly indexes?: readonly string[]
 }
 
@@ -42,7 +41,7 @@ export function withDefault(column: Column, value: string | number): Column {
   return { ...column, default: value }
 }
 
-/** The same columns without foreign keys. */
+/** Without foreign keys. */
 export function deleted(of: Table, rest: Pick<Table, 'key' | 'indexes'>): Table {
   const { name, columns, inKeyOrder = false } = of
   return { name: `deleted_${name}`, columns, inKeyOrder, ...rest }

@@ -25,11 +25,9 @@ const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 type Fill = (database: Store, draft: string) => Promise<void>
 
 /**
- * Creates a database file with mode 0600. It is filled under a temporary name and linked in one step, so other
- * processes see the complete file or none, and an empty file is one that lost its content. False if another process
- * was first; its file is left as it is. Throws DatabaseError.
- *
- * @param temporary true to skip fsync, for a file that need not survive a crash of the machine
+ * With mode 0600, under a temporary name that is linked in one step: other processes see the complete file or none, and
+ * an empty file is one that lost its content. False if another process was first. A `temporary` file is not synced.
+ * Throws DatabaseError.
  */
 export async function makeFile(path: string, fill: Fill, temporary = false): Promise<boolean> {
   const draft = `${path}.${randomUUID()}.new`
@@ -87,8 +85,8 @@ const restore = 'Restore it from a backup, or delete it and run the command agai
 const betweenLooksMs = 20
 
 /**
- * Throws DatabaseError for a file that SQLite would silently treat as empty or as an older state: a file of zero
- * bytes, or one whose write-ahead log is missing.
+ * SQLite would silently treat a file of zero bytes as empty, and one without its write-ahead log as an older state.
+ * Throws DatabaseError.
  */
 export function requireContent(path: string): void {
   const file = statSync(path)
@@ -132,15 +130,14 @@ export type OnUpgrade = (step: number, steps: number) => Promise<void>
 const upgradeCacheKiB = 64 * 1024
 const usualCacheKiB = 2000
 
-/** Marks a SQLite file as an academy (SQLite, PRAGMA application_id). */
+/** SQLite, PRAGMA application_id. */
 export const applicationId = 0x6c726e63
 
-/** Returns the steps from a version to the newest, for the academy in a file. */
 export type StepsFrom = (version: number, path: string) => Promise<readonly SchemaStep[]>
 
 /**
- * Migrates an academy in a file to the newest version, step by step; an empty file becomes an academy. Throws
- * DatabaseError for a version that cannot be upgraded, and for a database of another program.
+ * Step by step; an empty file becomes an academy. Throws DatabaseError for a version that cannot be upgraded, and for a
+ * database of another program.
  */
 export async function migrate(
   database: Store,
@@ -178,16 +175,13 @@ async function versionOf(database: Database, path: string): Promise<number> {
   return version
 }
 
-/** Length of the header of a SQLite file, and offsets in it (SQLite, Database File Format §1.3). */
+/** SQLite, Database File Format §1.3. */
 const headBytes = 100
 const magic = 'SQLite format 3\0'
 const versionAt = 60
 const applicationAt = 68
 
-/**
- * True if the file has at least this size and an earlier schema version, judged by its header: recent writes may
- * still be in the log. False for a file that cannot be read.
- */
+/** Judged by the header: recent writes may still be in the log. False for a file that cannot be read. */
 export function isLongUpgrade(
   path: string,
   { largeBytes, applicationId, newest }: { largeBytes: number; applicationId: number; newest: number },

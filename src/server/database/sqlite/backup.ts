@@ -26,9 +26,9 @@ interface BackupSize {
 }
 
 /**
- * Copies the academy in a file to a new file with SQLite's Online Backup API, while other processes use it, and
- * checks the copy. The copy is one synced file with mode 0600. Throws DatabaseError and errors of `onProgress`, which
- * receives the bytes copied and in all; removes the partial copy then.
+ * With SQLite's Online Backup API, while other processes use the academy. The copy is checked, synced and one file with
+ * mode 0600. `onProgress` receives the bytes copied and in all. Throws DatabaseError and errors of `onProgress`, and
+ * removes the partial copy then.
  */
 export async function backUp(
   from: string,
@@ -54,8 +54,8 @@ export async function backUp(
 const lockPollMs = 5
 
 /**
- * Overwrites the academy in a file by a backup of it, in one transaction, while this process has it open. Its other
- * connections see the earlier state from then on. Waits for a write to end.
+ * In one transaction, while this process has the academy open. Its other connections see the earlier state from then on.
+ * Waits for a write to end.
  */
 export async function overwrite(path: string, from: string): Promise<void> {
   const source = connectionTo(from, true, lockWaitMs)
@@ -102,7 +102,7 @@ async function copyPages(
   }
 }
 
-/** Converts the copy to a single file. Throws DatabaseError about the original if the copy is damaged. */
+/** Throws DatabaseError about the original if the copy is damaged. */
 function checkCopy(path: string, original: string): void {
   const copy = connectionTo(path, false, 0)
   try {
@@ -140,8 +140,8 @@ function isSystem(error: unknown): boolean {
 }
 
 /**
- * True for an error of writing, since the source is only read: by primary code (full, read-only, cannot be opened) or
- * by the failed operation (write, fsync, directory fsync, truncate).
+ * By primary code (full, read-only, cannot be opened) or failed operation (write, fsync, directory fsync, truncate): the
+ * source is only read.
  */
 function isFaultOfTarget({ errcode }: SqliteFault): boolean {
   return [8, 13, 14].includes(errcode & 0xff) || [0x30a, 0x40a, 0x50a, 0x60a].includes(errcode)
@@ -151,7 +151,6 @@ function notOurs(path: string): DatabaseError {
   return new DatabaseError(path, 'is not an academy: it is a SQLite database of another program')
 }
 
-/** Suffixes of the files that SQLite keeps beside a database. */
 const companions = ['-wal', '-shm'] as const
 /** SQLITE_CORRUPT, SQLITE_NOTADB: no process can use the file. */
 const unreadable = [11, 26]
@@ -168,8 +167,8 @@ class DatabaseInUse extends Error {
 }
 
 /**
- * Runs `work` with exclusive use of a database file, after a checkpoint of its log. A file that is not a valid
- * database counts as unused. Throws DatabaseInUse and DatabaseError.
+ * After a checkpoint of its log. A file that is not a valid database counts as unused. Throws DatabaseInUse and
+ * DatabaseError.
  */
 export function withSoleUse(path: string, work: () => void): void {
   const connection = existsSync(path) ? take(path) : null
@@ -184,8 +183,8 @@ function take(path: string): DatabaseSync | null {
   let connection: DatabaseSync | undefined
   try {
     connection = new DatabaseSync(path, { timeout: 0 })
-    // Each connection in WAL mode holds a shared lock, so the journal mode cannot change while there is a second
-    // connection (SQLite, Write-Ahead Logging). The next program to open the file sets WAL again.
+    // Each connection in WAL mode holds a shared lock, so the journal mode cannot change while there is a second one
+    // (SQLite, Write-Ahead Logging). The next program to open the file sets WAL again.
     connection.exec('pragma journal_mode = delete; begin exclusive')
     return connection
   } catch (error) {
@@ -212,10 +211,7 @@ export function cloneFile(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
 }
 
-/**
- * Replaces the database at `path` by another in one step; the old one is moved to `former` or deleted. Throws as
- * withSoleUse does.
- */
+/** In one step; the old database is moved to `former` or deleted. Throws as withSoleUse does. */
 export function replaceDatabase(path: string, draft: string, former?: string): void {
   withSoleUse(path, () => {
     if (former !== undefined && existsSync(path)) linkSync(path, former)

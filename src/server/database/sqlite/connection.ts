@@ -5,17 +5,15 @@ import { DatabaseError } from '../database.ts'
 /** For another program's lock; the default. */
 export const lockWaitMs = 10_000
 
-/** Size to which SQLite may truncate the write-ahead log. */
 const logLimitBytes = 16 * 1024 * 1024
 
 /**
- * Pages in the log after which SQLite runs a checkpoint, which syncs the disk and writes each page once. Fits in the
- * limit of the log, with room for the transaction that triggers it.
+ * In pages. The checkpoint syncs the disk and writes each page once. Fits in the limit of the log, with room for the
+ * transaction that triggers it.
  */
 const checkpointPages = 3000
 
-// secure_delete overwrites deleted data with zeros (SQLite, PRAGMA secure_delete), so that an erased person leaves no
-// trace.
+// secure_delete: an erased person leaves no trace (SQLite, PRAGMA secure_delete).
 const writerPragmas = `pragma synchronous = normal; pragma secure_delete = on;
   pragma journal_size_limit = ${logLimitBytes}; pragma wal_autocheckpoint = ${checkpointPages}`
 
@@ -60,7 +58,7 @@ const reasonByCode: Readonly<Record<string, string>> = {
   EEXIST: 'cannot be created: part of its path is a file',
 }
 
-/** Of SQLite or the file system, without stack and code. */
+/** Without stack and code. */
 export function reasonOf(error: unknown): string {
   const { code = '', message } = error as { code?: string; message?: string }
   return (
@@ -80,10 +78,7 @@ export function isDamage(error: unknown): boolean {
   return resultCodeOf(error) === 11
 }
 
-/**
- * Checkpoints and truncates a large write-ahead log: a long read prevents SQLite from reusing it. If a reader is
- * still active, the next call does it.
- */
+/** A long read prevents SQLite from reusing the log. If a reader is still active, the next call shortens it. */
 export function shortenLog(path: string, limitBytes = logLimitBytes): void {
   if (logBytes(path) <= limitBytes) return
   const connection = new DatabaseSync(path, { timeout: 0 })

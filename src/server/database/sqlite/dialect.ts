@@ -17,8 +17,7 @@ export const sqliteDialect: Dialect = {
   servers: undefined,
   // By other connections (SQLite, PRAGMA data_version) and by this one.
   writeMark: sql`select data_version || '.' || total_changes() as mark from pragma_data_version`,
-  // Rows arrive in the order of their keys but change pages in all indexes: a larger cache makes a large copy several
-  // times faster.
+  // Rows arrive in the order of their keys but change pages in all indexes: a larger cache is several times faster.
   copySettings: [sql`pragma cache_size = -200000`],
   // In JSON it is the escape \u0000, unless a further backslash escapes that backslash.
   hasNul: (text) => sql`(instr(${text}, char(0)) > 0 or instr(replace(${text}, '\\\\', ''), '\\u0000') > 0)`,

@@ -21,10 +21,7 @@ export interface SqliteStore extends Store {
   waitNoMore(): void
 }
 
-/**
- * Opens a SQLite file. Its statements wait for locks of other programs until `waitNoMore` is called. Throws
- * DatabaseError if it cannot be opened.
- */
+/** Waits for locks of other programs until `waitNoMore` is called. Throws DatabaseError if it cannot be opened. */
 export function openSqlite(path: string, waitMs = lockWaitMs): SqliteStore {
   try {
     return connect(path, false, waitMs)
@@ -37,7 +34,7 @@ export function openReader(path: string): SqliteStore {
   return connect(path, true, lockWaitMs)
 }
 
-/** Mode 0600 for a file of ours and its companions, and the journal in WAL mode. */
+/** Mode 0600, also for its companions, and the journal in WAL mode. */
 export async function takeIntoUse(database: Store, path: string): Promise<void> {
   // In WAL mode readers never wait for writers.
   await database.run(sql`pragma journal_mode = wal`)
@@ -126,12 +123,10 @@ function statementsOn(connection: DatabaseSync) {
 
   function all<Shape extends Row>(query: Sql): Shape[] {
     const { names } = prepare(query)
-    // The caller names the shape; the type system cannot check it against the SQL.
     return cells(query).map((row) => rowOf(names, row) as Shape)
   }
 
   function cells(query: Sql): Cell[][] {
-    // With `setReturnArrays` each row is an array, but its type does not say so.
     return prepare(query).statement.all(...values(query)) as unknown as Cell[][]
   }
 
@@ -139,7 +134,6 @@ function statementsOn(connection: DatabaseSync) {
     return Number(prepare(query).statement.run(...values(query)).changes)
   }
 
-  /** Runs `rollback` instead of `commit` if `work` throws. */
   async function within<Result>(
     begin: Sql,
     commit: Sql,
@@ -161,7 +155,7 @@ function statementsOn(connection: DatabaseSync) {
   return { one, all, cells, run, within }
 }
 
-/** The check throws DatabaseError once the write-ahead log was removed or replaced. */
+/** Throws DatabaseError once the log was removed or replaced. */
 function watchLog(path: string): () => void {
   let logId: bigint | undefined
   return () => {
@@ -190,7 +184,6 @@ async function* streamBatches(path: string, query: Sql): AsyncGenerator<Cell[][]
     statement.setReturnArrays(true)
     let rows: Cell[][] = []
     for (const row of statement.iterate(...values(query)) as Iterable<unknown>) {
-      // With `setReturnArrays` each row is an array, but its type does not say so.
       rows.push(row as Cell[])
       if (rows.length < rowsAtOnce) continue
       yield rows
@@ -221,8 +214,7 @@ interface Prepared {
   readonly names: readonly string[]
 }
 
-// node:sqlite's row objects have no prototype, so V8 uses dictionary mode: reading one costs twice as much as
-// creating this one.
+// Their row objects have no prototype, so V8 uses dictionary mode: reading one costs twice as much as creating this one.
 function rowOf(names: readonly string[], cells: readonly Cell[]): Row {
   const row: Record<string, Cell> = {}
   for (let index = 0; index < names.length; index += 1) row[names[index] ?? ''] = cells[index] ?? null
@@ -258,19 +250,16 @@ function makeTurns(): Turns {
   }
 }
 
-/** One snapshot for all reads of one turn of the event loop. */
 interface SharedView {
-  /** Opens the snapshot for all following statements until `close`, at the latest in the next turn. */
+  /** For all following statements until `close`, at the latest in the next turn. */
   open(): void
-  /** Closes the snapshot, before a statement that writes or must see the latest data. */
+  /** Before a statement that writes or must see the latest data. */
   close(): void
 }
 
 /**
- * Creates the shared snapshot of a connection. Locking and unlocking the file is most of the cost of a small read;
- * requests that arrive together share it.
- *
- * @param inTurn runs a function once no transaction is running
+ * Locking and unlocking the file is most of the cost of a small read; requests that arrive together share a snapshot.
+ * `inTurn` runs a function once no transaction is running.
  */
 function createSharedView(connection: DatabaseSync, inTurn: (work: () => void) => Promise<void>): SharedView {
   const [begin, commit] = [connection.prepare('begin'), connection.prepare('commit')]
@@ -306,8 +295,8 @@ interface Known<Statement> {
 }
 
 /**
- * Caches prepared statements by the string pieces of their template. A template reuses the same strings, so identity
- * identifies it: joining and hashing the text would take longer than a small statement.
+ * By the string pieces of their template. A template reuses the same strings, so identity identifies it: joining and
+ * hashing the text would take longer than a small statement.
  */
 function createStatementCache<Statement>(
   prepare: (text: string) => Statement,
