@@ -37,7 +37,6 @@ export interface Failure {
 
 const nothing = { why: [], hint: null, status: null, requestId: null, retryable: false, details: [] } as const
 
-/** `target` is the one that was called, if any. */
 export function failureOf(error: unknown, target: Target | null): Failure {
   if (error instanceof RefusedCallError) return failureOfApiError(error.refusal, target, error)
   if (error instanceof ApiError) return failureOfApiError(error, target)
@@ -156,7 +155,6 @@ function checkHint({ method, url }: Sent): string {
   return `Check before you retry: learnctl ${noun === 'learners' ? 'analytics export' : `${noun} list`}`
 }
 
-/** How to continue, or which writes got no response. */
 export function interruptionFault(
   { exit }: InterruptedError,
   interruption: Command['interruption'],
@@ -267,7 +265,6 @@ function scopeHint({ neededScopes }: ApiError, target: Target | null): string | 
   return first + signInCommand(target, { scopes })
 }
 
-/** With the ones that it overrides. */
 export function credentialLines(target: Target | null): string[] {
   if (target?.kind !== 'remote' || !target.credential) return []
   const { kind, origin, shadows } = target.credential

@@ -18,7 +18,7 @@ interface FailedRun {
   readonly context: Context | null
 }
 
-/** As one line of JSON with `-o json|jsonl`. */
+/** With `-o json|jsonl` one line of JSON. */
 export async function report(error: unknown, run: FailedRun): Promise<ExitName> {
   const original = failureOf(error, targetOf(run))
   const cause = await ownFault(error, original, run)

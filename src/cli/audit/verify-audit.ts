@@ -74,7 +74,6 @@ function lineOf({ place, id, reason }: ChainBreak): string {
   return `Entry ${place === null ? '' : `${place} `}(${id}): ${reason}`
 }
 
-/** Throws a CommandError for an item without a hash. */
 function entryOf(item: unknown, host: string): AuditEntry {
   const shows =
     isJsonObject(item) &&
@@ -85,7 +84,7 @@ function entryOf(item: unknown, host: string): AuditEntry {
   throw new CommandError('not_offered', 'failure', `${host} does not show the hashes of its audit log`)
 }
 
-/** Or is missing. */
+/** A missing entry, or one that does not match its hash. */
 interface ChainBreak {
   readonly place: number | null
   readonly id: string | null
@@ -103,7 +102,6 @@ export interface ChainReport {
   /** `broken` counts all. */
   readonly breaks: readonly ChainBreak[]
   readonly broken: number
-  /** Of the last entry. */
   readonly place: number
   readonly hash: string
   readonly missing: readonly string[]
@@ -111,13 +109,12 @@ export interface ChainReport {
 
 const maxBreaks = 10
 
-/** In the order of their places. */
 interface ChainCheck {
   add(entry: AuditEntry): void
   report(): ChainReport
 }
 
-/** Up to `audit_log.upgraded` that of an earlier version. */
+/** Entries up to `audit_log.upgraded` are linked by the former rule. */
 type Rule = 'former' | 'present'
 
 interface ErasedEntry {
@@ -138,7 +135,7 @@ class AuditChainCheck implements ChainCheck {
   /** Digest of the users that entries of an earlier version are about. */
   readonly #formerAbout = createHash('sha256')
   #last = { place: 0, hash: firstHash }
-  /** By the first entry with a correct hash. */
+  /** Set by the first entry with a correct hash. */
   #rule: Rule | undefined
   #entries = 0
   #erased = 0
@@ -214,7 +211,7 @@ class AuditChainCheck implements ChainCheck {
     }
   }
 
-  /** Its digest of the users that those of an earlier version are about, which their own hashes do not cover. */
+  /** The entry has a digest of the users that former entries are about, which their own hashes do not cover. */
   #checkUpgrade({ id, action, after }: AuditEntry, place: number): void {
     // If all of them were changed, none has set the rule.
     if (this.#rule === undefined && action !== 'audit_log.upgraded') return
@@ -241,7 +238,6 @@ class AuditChainCheck implements ChainCheck {
     if (detailsSalt === null) note('its details were', [subjectId, aboutId])
   }
 
-  /** Includes those that are only certain at the end of the log. */
   #allBreaks(): Pick<ChainReport, 'breaks' | 'broken'> {
     const removed = this.#erasures.unexplained().map(({ users, place, id }) => {
       const reason = `its details or address were removed, though user ${users.join(' or ')} was not erased later`
@@ -258,7 +254,7 @@ class AuditChainCheck implements ChainCheck {
   }
 }
 
-/** Until the erasure of one of their users explains it. */
+/** Missing data counts as a break until the erasure of a user explains it. */
 class ErasureTracker {
   readonly #entryByUsers = new Map<string, ErasedEntry>()
   readonly #keysByUser = new Map<string, Set<string>>()
@@ -286,7 +282,6 @@ class ErasureTracker {
   }
 }
 
-/** Details are only erased with a user. */
 function usersIn(ids: readonly (string | null)[]): string[] {
   const users = ids.filter((id): id is string => id?.startsWith('usr_') === true)
   return [...new Set(users)]

@@ -20,7 +20,7 @@ export const shortcuts: Readonly<Record<string, readonly [noun: string, verb: st
   whoami: ['auth', 'status'],
 }
 
-/** Each with the verbs it may mean: the first that the noun has is used. */
+/** An alias stands for the first of these verbs that the noun has. */
 export const verbAliases: Readonly<Record<string, readonly string[]>> = {
   ls: ['list'],
   view: ['get'],
@@ -60,7 +60,7 @@ export function isDestructive(name: string): boolean {
   return destructiveVerbs.some((verb) => new RegExp(`(^|[ .-])${verb}$`, 'i').test(name))
 }
 
-/** Each with the flags to suggest instead: the first that the command has. */
+/** The first of these flags that the command has is suggested. */
 export const flagHabits: Readonly<Record<string, string | readonly string[]>> = {
   '--json': '-o json',
   '--jsonl': '-o jsonl',

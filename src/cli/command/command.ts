@@ -46,18 +46,17 @@ export interface Command {
   readonly isDefault?: true
   /** Without further flags; empty if it only reads. A command that calls one operation may omit it: its method tells. */
   readonly writes?: readonly Effect[]
-  /** Deletes or replaces data; set for a command that calls one operation by that. */
+  /** True if it deletes or replaces data; set for a command that calls one operation by that. */
   readonly destructive?: true
   readonly confirms?: true
   /** Schemas of `-o json`, `Course[]` for a list; empty if that is no JSON. By default the response of the operation called. */
   readonly prints?: readonly string[]
   readonly alsoPrints?: readonly string[]
-  /** Besides those that every command has. */
   readonly exits?: readonly ExitName[]
   readonly description?: string
   readonly arguments?: readonly Argument[]
   readonly flags?: readonly Flag[]
-  /** Unless it is a dry run; for other commands a missing file of the local academy is an error. */
+  /** Except in a dry run; for other commands a missing file of the local academy is an error. */
   readonly createsAcademy?: true
   /** Where it does not create a missing local academy, it plans for an empty one; for other commands that is an error. */
   readonly plansForEmpty?: true
@@ -148,7 +147,6 @@ export interface Host {
 export interface Noun {
   readonly group: string
   readonly summary: string
-  /** By their word, such as `grants` in `auth grants list`. */
   readonly groups?: Readonly<Record<string, string>>
   readonly load: (host: Host) => Promise<readonly Command[] | Command>
 }

@@ -25,7 +25,6 @@ export async function confirm(
   })
 }
 
-/** For a record outside a target; `where` names its location, `consequence` the effect. */
 export async function confirmAt(
   context: Pick<Context, 'settings' | 'prompts'>,
   action: string,

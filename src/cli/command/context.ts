@@ -23,7 +23,6 @@ export interface Context {
   readonly session: Session
   readonly sessionWith: (profile: string) => Session
   readonly sessionAt: (database: string) => Session
-  /** On all platforms that this run has changed. */
   readonly endChanges: (state: ChangeEnd) => Promise<void>
   readonly output: Output
   readonly prompts: Prompts
@@ -100,7 +99,7 @@ export function createContext(
   }
 }
 
-/** Names only a profile, as the flag --to-profile does, or only a database. */
+/** Settings that name only a profile, as the flag --to-profile does, or only a database. */
 function placeAlone({
   profile,
   database,

@@ -46,7 +46,6 @@ export interface Flag {
   readonly negatable?: true
   /** Values that the contract knows. Checked here only for the local academy: other platforms may have more. */
   readonly choices?: readonly string[]
-  /** So help does not repeat them. */
   readonly hasChoicesInSummary?: true
   /** Prompted for on a terminal, refused without one. */
   readonly required?: true
@@ -56,14 +55,11 @@ export interface Flag {
   readonly asked?: true
   /** Set if its value names a file or folder: what is done with it. */
   readonly file?: FileUse
-  /** In addition to those of the command. */
   readonly writes?: readonly Effect[]
   readonly destructive?: true
-  /** As a value or in words. */
   readonly default?: string
 }
 
-/** Named after its field or query parameter by default. */
 export type FieldFlag = Omit<Flag, 'kind' | 'name' | 'negatable'> & {
   readonly name?: string
   /** Default `text`. */
@@ -96,7 +92,7 @@ export function bindQueryFlags(table: FieldFlags = {}): BoundFlag[] {
   })
 }
 
-/** Named after the last part of its path; switches are negatable. */
+/** A flag is named after the last part of the path; switches are negatable. */
 export function bindFieldFlags(table: FieldFlags = {}): BoundFlag[] {
   return bindQueryFlags(table).map(({ place, flag }) => ({
     place,
@@ -191,7 +187,6 @@ export function checkOwnChoices(target: Target, flags: readonly BoundFlag[], val
   )
 }
 
-/** For every command that takes a time. */
 export const timeZoneFlag: Flag = {
   name: 'timezone',
   kind: 'text',
@@ -208,7 +203,6 @@ export const lastFlag: Flag = {
   summary: 'Only the time from this long ago until now: 24h, 30d, 2w, 3mo or 1y; instead of the dates',
 }
 
-/** Adds `--last` only if one of the times is the start of a period. */
 export function withTimeZone(flags: readonly Flag[]): readonly Flag[] {
   if (!flags.some(({ kind }) => kind === 'time')) return flags
   return [...flags, ...(flags.some(({ time }) => time === 'start') ? [lastFlag] : []), timeZoneFlag]
@@ -231,7 +225,6 @@ export const planFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/** `others` are flags that the plan was made with. */
 export function requirePlanAlone(flags: FlagValues, others: readonly string[], hasFiles: boolean): void {
   if (flags['plan'] === undefined) return
   const other = [...others, 'plan-out'].find((name) => flags[name] !== undefined && flags[name] !== false)

@@ -23,7 +23,6 @@ async function readsOf(noun: PickedNoun): Promise<{ readonly list: Operation; re
   return (await import('../../contract/calls.ts')).calls[noun]
 }
 
-/** Throws its ApiError if it is not found. */
 export async function requireThing({ session, io }: Context, name: string, reference: string): Promise<void> {
   const noun = pickedNouns[name]
   if (noun === undefined) return
@@ -33,10 +32,8 @@ export async function requireThing({ session, io }: Context, name: string, refer
 }
 
 const maxOffered = 20
-/** Debounce of keystrokes. */
 const typingMs = 150
 
-/** In display order. */
 const naming = [
   'title',
   'name',

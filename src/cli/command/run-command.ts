@@ -130,7 +130,6 @@ export async function refuseSettings({ io, settings }: Context, invocation: Invo
   await refuseFormat({ io, settings }, invocation)
 }
 
-/** Also where the file would go to a terminal. */
 async function refuseFormat(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
   { command, name, flags }: Invocation,

@@ -4,9 +4,7 @@ import type { Flag, FlagValues } from './flag.ts'
 
 /** Accepted through the flag `--<name>-stdin`. */
 export interface SecretInput {
-  /** Name in kebab-case: `webhook-secret`. */
   readonly name: string
-  /** Name in a sentence: `webhook secret`. */
   readonly words: string
 }
 

@@ -318,7 +318,6 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   await output.document({ period, summary })
 }
 
-/** `--last` also sets the start. */
 function flagNamer({ flags }: Given): (parameter: string) => string {
   return (parameter) => {
     const name = filterFlags.find(({ place }) => place === parameter)?.flag.name ?? parameter

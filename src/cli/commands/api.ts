@@ -63,7 +63,7 @@ async function run(context: Context, given: Given): Promise<void> {
   if (batch) assertAllSucceeded(answer)
 }
 
-/** The request itself succeeded. */
+/** The items of a batch can fail although the request succeeds. */
 function assertAllSucceeded(answer: unknown): void {
   const results = isJsonObject(answer) && Array.isArray(answer['results']) ? answer['results'] : []
   const failed = results.filter((item) => isJsonObject(item) && Number(item['status']) >= 400).length
@@ -178,7 +178,6 @@ async function printBody(
   return undefined
 }
 
-/** Of a record, of those in a list, or of the results of a batch. */
 function idsIn(value: unknown): string[] {
   if (!isJsonObject(value)) return []
   const { id, data, results } = value

@@ -11,7 +11,6 @@ import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
 import { recordCommands } from './record-commands.ts'
 
-/** As one document. */
 function withLessons(command: Command): Command {
   return {
     ...command,

@@ -24,7 +24,7 @@ export const eraseFlag = {
   erase: { kind: 'switch', summary: 'Delete permanently (cannot be undone)' },
 } as const
 
-/** With `--erase` it deletes them permanently. */
+/** `--erase` deletes permanently. */
 export function moveToTrash(thing: DeletedThing) {
   return {
     description: `A local academy keeps a deleted ${thing} for 30 days; ${thing}s restore brings it back.`,
@@ -66,7 +66,7 @@ async function deletionQuestion(
     : { text, consequence: 'It can be restored for 30 days.' }
 }
 
-/** More than the course itself would be deleted without `--force`. */
+/** Without `--force` it is an error if more than the course itself would be deleted. */
 async function courseContent(look: Lookup, given: Given, found: unknown): Promise<readonly string[]> {
   const reference = given.arguments['course'] ?? ''
   const { lessons, enrollments, groups, grades, analytics } = await calls()
@@ -113,7 +113,6 @@ async function severalDeletionQuestion(look: Lookup, thing: DeletedThing, { flag
     : { consequence: `${goes}They can be restored for 30 days.` }
 }
 
-/** Undefined if it is not there. */
 async function inTrash(look: Lookup, thing: DeletedThing, { arguments: names, flags }: Given) {
   if (flags['erase'] !== true) return undefined
   return (await trash(look, thing))?.find((entry) => matchesReference(entry, names[thing] ?? ''))
@@ -137,7 +136,7 @@ async function deletedLine(
   return `Deleted ${thing} ${thingName(entry, reference)}${goes}; restore until ${until.slice(0, 10)} with: ${command}`
 }
 
-/** Last deleted; undefined if the platform does not show them. */
+/** Newest deletions; undefined if the platform does not show them. */
 async function trash(look: Lookup, thing: DeletedThing): Promise<readonly unknown[] | undefined> {
   return look.recent((await operationsOf(thing)).listDeleted)
 }

@@ -134,7 +134,7 @@ function checkFiles(...paths: readonly string[]): Finding[] {
   })
 }
 
-/** Whether one is used depends on the URL. */
+/** Whether a proxy is used depends on the URL. */
 async function checkProxies(env: Context['io']['env']): Promise<Finding[]> {
   const { listProxies } = await import('../../codec/proxy.ts')
   return listProxies(env).map((proxy): Finding => {
@@ -235,7 +235,7 @@ function failedFinding(check: string, error: unknown, target: Target | null): Fi
   return { check, status: 'failed', detail: hint ? `${message} (${hint})` : message, fault: error }
 }
 
-/** It has its own exit code, as in every command. */
+/** A missing academy has its own exit code, as in every command. */
 function isMissing(fault: unknown): boolean {
   return fault instanceof CommandError && fault.code === databaseMissing
 }

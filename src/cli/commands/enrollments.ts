@@ -81,7 +81,6 @@ const groupFlag = {
 
 const withoutGroup = ['user', 'ids', 'body', 'upsert', 'if-not-exists']
 
-/** In batches. */
 function withGroup(command: Command): Command {
   return {
     ...command,

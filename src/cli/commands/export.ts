@@ -22,7 +22,6 @@ export function oldestFirst({ sort, ...filters }: FieldFlags): FieldFlags {
   return { ...filters, ...(sort && { sort: { ...sort, default: 'createdAt' } }) }
 }
 
-/** The format is the one that an import reads. */
 export function exportCommand(spec: ExportSpec): Command {
   const { dataset, noun = dataset, order = 'createdAt' } = spec
   const query = bindQueryFlags(spec.query)
@@ -58,7 +57,6 @@ export function exportFlags(query: readonly BoundFlag[], own: readonly Flag[] = 
   return [formatFlag, ...withTimeZone(query.map(({ flag }) => flag)), ...own, ...targetFlags, sheetFlag]
 }
 
-/** Not the parameters of the platform. */
 export function withFlagNames(query: readonly BoundFlag[], run: Command['run']): Command['run'] {
   return async (context, given) => {
     try {

@@ -19,7 +19,7 @@ import { recordCommands } from './record-commands.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.grades
 
-/** Without flags the grade's id. */
+/** The learner; without flags the grade's id. */
 const argument = {
   name: 'learner',
   summary: 'Learner: id, external id or e-mail address; or the id of a grade',

@@ -59,7 +59,6 @@ async function showHelp(
   return output.text(help)
 }
 
-/** A topic is text alone. */
 async function describe(words: readonly string[], commandsAt: Host['commandsAt']): Promise<unknown> {
   const commands = await commandsAt(words)
   const [first = ''] = words
@@ -73,7 +72,7 @@ async function describe(words: readonly string[], commandsAt: Host['commandsAt']
   return helpDocument(commands)
 }
 
-/** Those of Node too in the single-file executable. */
+/** Includes those of Node in the single-file executable. */
 async function readNotices(): Promise<string> {
   const { readFile } = await import('node:fs/promises')
   const folder = import.meta.url.endsWith('.ts') ? '../../../dist' : '../..'

@@ -15,7 +15,6 @@ interface Versioned {
     Readonly<Record<'get' | 'versions' | 'diff' | 'restore' | 'restoreDeleted', Call>>
   >
   readonly versionFilters: FieldFlags
-  /** Of a restored version's response. */
   readonly updateColumns: readonly string[]
   readonly columns: readonly string[]
   /** `ext:first-course`. */
@@ -26,7 +25,6 @@ interface Versioned {
 
 const version = { name: 'version', summary: 'Version number', whole: true } as const
 
-/** Each with its field as a dotted path. */
 function changesIn(answer: unknown): readonly NamedChange[] {
   const changes = valueAt(answer, 'changes')
   if (!Array.isArray(changes)) return []
@@ -40,7 +38,7 @@ async function shortRows(answer: unknown): Promise<readonly unknown[]> {
   return changesIn(answer).flatMap(changeRows)
 }
 
-/** Two operations. A second argument that is an integer is a version; `restore-deleted` takes it for another record. */
+/** `restore <x>` and `restore <x> <version>`. An integer is a version; `restore-deleted` takes it for another record. */
 function restoreCommands(thing: string, version: Command, deleted: Command): Command[] {
   const [first] = deleted.arguments ?? []
   const noun = `${thing}s`

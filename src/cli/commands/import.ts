@@ -54,7 +54,7 @@ export const importFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/** `--extra-credit` of grades. */
+/** A switch that sets a field of each record: `--extra-credit` of grades. */
 interface FieldSwitch {
   readonly flag: Flag
   readonly field: string
@@ -143,10 +143,9 @@ function sourceIn(
   return { path: String(name), open: () => open(context, String(name)) }
 }
 
-/** Not one record per row. */
+/** A file with several records in a row. */
 interface OtherForm {
   readonly flag: Flag
-  /** `value` is that of the flag. */
   open(context: Context, path: string, value: string, mapping: Mapping): Promise<ImportFile>
 }
 
@@ -167,7 +166,7 @@ export interface Imported {
   readonly dataset: Dataset
   /** File of records; undefined for another source. */
   readonly path: string | undefined
-  /** If it is no file. */
+  /** Opens a source that is no file. */
   readonly open?: (mapping: Mapping) => Promise<ImportFile>
 }
 

@@ -27,7 +27,6 @@ import { webhookNotes } from '../webhooks/next-steps.ts'
 import { mapCommand, unmapCommand } from './mappings.ts'
 import { recordCommands } from './record-commands.ts'
 
-/** Read from a file, or about a single item. */
 const ownFlags: readonly Flag[] = [
   {
     name: 'jwks',
@@ -81,7 +80,7 @@ const accessToken: SecretInput = { name: 'access-token', words: 'access token' }
 const secretInputs = [accessToken, clientSecret, webhookSecret]
 const oldSecret = 'old-webhook-secret'
 const removable = [...secretInputs.map(({ name }) => name), oldSecret]
-/** In which the previous webhook secret stays accepted. */
+/** The previous webhook secret stays accepted for this long. */
 const overlapMs = 24 * 60 * 60 * 1000
 
 const integrationSecretFlags: readonly Flag[] = [
@@ -99,7 +98,6 @@ const integrationSecretFlags: readonly Flag[] = [
   },
 ]
 
-/** The generated one is to be printed. Throws a UsageError if both are for the same secret. */
 async function readSecrets(
   context: Pick<Context, 'io' | 'prompts'>,
   { flags }: Given,

@@ -91,14 +91,14 @@ async function moveLesson(context: Context, given: Given): Promise<void> {
   if (settings.quiet.value || !io.stdout.isTTY) await output.text(`${String(lesson['id'])}\n`)
 }
 
-/** The place counts as `--position` does. */
+/** `place` counts as `--position` does. */
 interface Move {
   readonly body: JsonObject
   /** As in `to place 2 of 3 in its module`. */
   readonly place: string
 }
 
-/** Nothing where the lesson is there already. */
+/** Empty if the lesson is there already. */
 async function changesOf(
   caller: Caller,
   lesson: JsonObject,
@@ -132,7 +132,7 @@ async function changesOf(
     place: `${before + 1} of ${group.length + 1}${wanted === null ? '' : ' in its module'}`,
   }
 
-  /** Among the other lessons of the course; null to stay where it is. */
+  /** Counts the other lessons of the course; null to stay where it is. */
   function placeIn(): number | null {
     if (previous) return others.indexOf(previous) + 1
     const last = group.at(-1)
@@ -188,7 +188,7 @@ async function courseGiven({ flags }: Given): Promise<string | null> {
   return courses.length === 1 ? String(courses[0]) : null
 }
 
-/** Unless the line moves it to another. */
+/** Null if the line moves it to another course. */
 async function courseOfLesson(given: Given, caller: Caller, signal: AbortSignal): Promise<string | null> {
   const course = await courseGiven(given)
   const lessonId = given.arguments['lesson'] ?? given.rest[0]

@@ -33,7 +33,7 @@ const maxBytes = 4 * 1024 * 1024
 const columns = ['operation', 'field', 'found', 'value', 'fits']
 const shape = { table: columns, paths: columns }
 
-/** With its file, or with the rules; prints a file to begin with as YAML. */
+/** Compares it with its file, or with the rules; prints a file to begin with as YAML. */
 export async function checkPlatform(context: Context): Promise<void> {
   const { session, settings, output } = context
   if (session.target().kind === 'local') {
@@ -83,7 +83,6 @@ export async function checkPlatform(context: Context): Promise<void> {
   throw new ExitWith('failure')
 }
 
-/** Returns a finding for each form that commands refuse. */
 async function readAsCommands(
   { io: { signal }, output }: Context,
   caller: Caller,
@@ -192,7 +191,7 @@ function nextIn(body: unknown): NextPage | null {
   return page === undefined ? null : { page: 'page', first: 1, last: `/${page}` }
 }
 
-/** The present one, and what was found under other names. */
+/** The present file, with what was found under other names. */
 function fileFrom(
   findings: readonly Finding[],
   lists: Lists,
@@ -262,7 +261,6 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 
 const optional: ReadonlySet<string> = new Set(['externalId', 'status', 'role'])
 
-/** Without a line of a platform file. */
 function isDescribed({ field, fits }: Finding): boolean {
   return fits === 'yes' || (fits === 'missing' && optional.has(field))
 }
@@ -294,13 +292,12 @@ function findField(
   return { found, value, fits: isUsual ? 'yes' : 'guess' }
 }
 
-/** By field. */
 const otherForms: Readonly<Record<string, RegExp>> = {
   lastAccessed: /^Unix/,
   completionPercentage: /^ratio$/,
 }
 
-/** By the letters of its name; in the first item of a list, and the `value` inside of it. */
+/** The first item of a list, and the `value` inside of it, count as well. */
 function placeNamed(row: unknown, name: string, depth: number): string | null {
   if (!isJsonObject(row)) return null
   const key = Object.keys(row).find((each) => letters(each) === name)

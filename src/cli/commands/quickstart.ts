@@ -10,7 +10,6 @@ import { wrap } from '../terminal/format-text.ts'
 
 const exportFile = 'learners.csv'
 
-/** `runLine` runs the commands that it shows. */
 export const quickstartCommand = (runLine: RunLine): Command => ({
   name: 'quickstart',
   summary: 'Create a local academy with example data',
@@ -83,7 +82,6 @@ async function run(context: Context, runLine: RunLine): Promise<void> {
 
 type Say = (line: string) => Promise<void>
 
-/** For table output only; other formats print only data. */
 function createNarrator({ io, settings, output }: Context): Say {
   const width = io.stdout.isTTY ? (io.stdout.columns ?? 80) : Number.POSITIVE_INFINITY
   // Indented lines are meant to be copied, so they are not wrapped.
@@ -94,7 +92,6 @@ function createNarrator({ io, settings, output }: Context): Say {
   }
 }
 
-/** npx says which package it was told to use. */
 function programOf(env: Environment): string {
   if (env['npm_command'] !== 'exec') return 'learnctl'
   const name = env['npm_config_package']

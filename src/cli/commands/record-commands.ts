@@ -22,7 +22,7 @@ interface Records {
   readonly fields?: FieldFlags
   /** `term Spring 2027 (2027S)`. The record is undefined if it was not read. */
   readonly nameOf?: (record: unknown, given: Given) => string
-  /** Removed records may be given by name, which the list tells. */
+  /** Set if removed records may be given by name, which the list shows. */
   readonly byName?: Pick<Named, 'id' | 'counts' | 'apart'>
 }
 
@@ -32,13 +32,13 @@ type Titled = Own & Pick<OperationSpec<Call>, 'name' | 'summary'>
 
 type Removal = Omit<Own, 'destroys'> & {
   readonly destroys?: Partial<Own['destroys']>
-  /** After the question (default `This cannot be undone.`). */
+  /** Sentence after the question (default `This cannot be undone.`). */
   readonly consequence?: string
-  /** After a question about several records. */
+  /** Sentence after a question about several records. */
   readonly consequences?: string
 }
 
-/** With their usual texts. Each takes the parts that its command has besides or instead, such as examples. */
+/** `own` has the parts that a command has besides or instead of the usual ones, such as examples. */
 export function recordCommands({
   operations,
   argument,

@@ -92,7 +92,7 @@ async function run(context: Context, given: Given): Promise<void> {
   }
 }
 
-/** Its name promises another format. */
+/** Another extension would promise another format. */
 function requireHtml(file: string | undefined): void {
   if (!/\.(pdf|docx?|odt|csv|json|jsonl|xlsx|parquet|gz)$/i.test(file ?? '')) return
   throw new UsageError(`Cannot write ${file}: the report is HTML`, {
@@ -102,7 +102,7 @@ function requireHtml(file: string | undefined): void {
   })
 }
 
-/** Canonical (BCP 47). Throws a UsageError for a tag that is malformed or unknown. */
+/** Canonical form (BCP 47). Throws a UsageError for a tag that is malformed or unknown. */
 function languageOf(tag: string): string {
   try {
     const [canonical] = Intl.DateTimeFormat.supportedLocalesOf([tag])

@@ -128,7 +128,7 @@ async function exec(context: Context, given: Given, runLine: RunLine): Promise<v
   }
 }
 
-/** A file by its path, or a snapshot by its name. */
+/** `named` is a path, or the name of a snapshot. */
 async function findStart(context: Context, named: string): Promise<string> {
   const path = resolve(context.io.cwd, named)
   if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path

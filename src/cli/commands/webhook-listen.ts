@@ -190,7 +190,7 @@ async function printEvent(
   await output.text(`${cells.map((cell) => escapeHidden(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
 }
 
-/** That of the profile, or of the local academy's running server. */
+/** The profile's platform, or the local academy's running server. */
 async function serverFor({ session, directories }: Context): Promise<string> {
   const target = session.target()
   if (target.kind === 'local') {
@@ -218,12 +218,12 @@ function expiryAfter(now: number): string {
 }
 
 interface ArrivedEvent {
-  /** In each attempt to deliver it. */
+  /** The same for each attempt to deliver the event. */
   readonly id: string
   readonly type: string
   readonly timestamp: string
   readonly data: JsonObject
-  /** That a receiver needs: the content type and those of the signature. */
+  /** Content type and signature. */
   readonly headers: HttpHeaders
   readonly body: string
 }
@@ -284,7 +284,7 @@ interface Forwarded {
 /** Shorter than the sender's timeout. */
 const timeoutMs = 10_000
 
-/** A receiver can verify them: headers and body are kept. */
+/** Headers and body are kept, so that the receiver can verify them. */
 async function openForwarder(io: Pick<Io, 'env' | 'now' | 'signal'>, url: string) {
   const { createNetworkTransport } = await import('../../client/network.ts')
   const transport: ClosableTransport = await createNetworkTransport({ env: io.env })

@@ -80,7 +80,6 @@ function notDelivered(id: string, result: string): CommandError {
   })
 }
 
-/** Null for other results. */
 function allowHint(result: string): string | null {
   const [, host] = /(\S+) (?:is not a public address|requires https)$/.exec(result) ?? []
   return host === undefined ? null : `Allow it: learnctl server start --webhook-allow ${host}`

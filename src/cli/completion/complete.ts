@@ -23,7 +23,6 @@ export async function complete(
   }
 }
 
-/** Its commands are completed and never run. */
 const inertHost: Host = {
   helpOf: async () => null,
   commandsAt: async () => null,
@@ -128,7 +127,7 @@ interface TypedLine {
   /** As typed at the cursor; empty after a space. */
   readonly raw: string
   readonly current: string
-  /** At the cursor; `at` is its position in `raw`. */
+  /** An open quote; `at` is its position in `raw`. */
   readonly quote: { readonly mark: '"' | "'"; readonly at: number } | null
   /** After `<` or `>`. */
   readonly isRedirection: boolean

@@ -19,11 +19,10 @@ export interface Suggestion {
   readonly meaning: string
 }
 
-/** The shell completes files itself. */
+/** Files are completed by the shell. */
 export interface Suggestions {
   readonly found: readonly Suggestion[]
   readonly files: boolean
-  /** The word continues after the suggestion. */
   readonly isOpen: boolean
 }
 
@@ -221,7 +220,7 @@ function choicesOf({ flag, placeholder, setting }: KnownFlag, { command }: Curso
   return placeholder === 'zone' ? Intl.supportedValuesOf('timeZone') : []
 }
 
-/** No shell completes them. */
+/** No shell completes paths after `@`. */
 async function atFiles(current: string, cwd: string): Promise<Suggestion[]> {
   if (!current.startsWith('@')) return [plainSuggestion('@'), plainSuggestion('-')]
   const [{ readdirSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')])
@@ -244,20 +243,18 @@ interface KnownFlag {
   readonly setting: SettingName | null
 }
 
-/** From the words before the cursor. */
 interface CursorPlace {
   /** Null before the noun is complete. */
   readonly noun: string | null
-  /** After the noun or the group, or the one that was named. */
+  /** Those that may follow the noun or the group, or the one that was named. */
   readonly commands: readonly Command[]
-  /** Such as `grants`. */
   readonly group: string
   readonly command: Command | null
   readonly given: readonly string[]
   readonly flags: readonly KnownFlag[]
   readonly values: ReadonlyMap<string, readonly string[]>
   readonly awaiting: KnownFlag | null
-  /** Where nothing is a flag. */
+  /** True after `--`. */
   readonly isAfterFlags: boolean
 }
 
@@ -369,7 +366,6 @@ function ownFlag(flag: Flag): KnownFlag {
   }
 }
 
-/** Completed like the argument, and not suggested. */
 function argumentFlag({ name, summary, unlisted = [], choices, rest }: Argument): KnownFlag {
   return {
     names: [],

@@ -33,13 +33,13 @@ const lastExcelDay = 2_958_465
 
 type CellColumn = Pick<Column, 'kind' | 'nullable' | 'choices'>
 
-/** An empty cell means no value. */
+/** Written for null, since an empty cell means no value. */
 const nullCell = 'null'
 
 /** A cell whose text does not fit its column; the message continues the name of the column. */
 export class CellError extends Error {
   override readonly name = 'CellError'
-  /** After the value; may be empty. */
+  /** Follows the value in the message; may be empty. */
   readonly guess: string
 
   constructor(message: string, options: ErrorOptions & { readonly guess?: string } = {}) {
@@ -184,7 +184,7 @@ export function cellOf({ kind, nullable }: CellColumn, value: unknown): CsvValue
   return plain ? value.join(', ') : jsonText(value)
 }
 
-/** Between commas. */
+/** True if it needs no quotes between commas. */
 function isPlainItem(item: unknown): boolean {
   return typeof item === 'string' && item !== '' && item.trim() === item && !/[,[\r\n]/.test(item)
 }

@@ -16,9 +16,8 @@ export interface Column {
   readonly required: boolean
   /** Accepts null, written as the word because an empty cell means no value. */
   readonly nullable?: boolean
-  /** That the contract knows; undefined if it takes any. */
+  /** Known to the contract; undefined if the column takes any value. */
   readonly choices?: readonly string[]
-  /** Never shown or exported. */
   readonly secret: boolean
   /** Null resets the field to it. */
   readonly initial: unknown
@@ -56,7 +55,7 @@ function leavesOf(schema: z.ZodObject, above: string, needed: boolean): Omit<Col
   })
 }
 
-/** Or each item of a list; undefined if it takes any value. */
+/** For a list those of its items; undefined if any value is accepted. */
 export function choicesIn(schema: z.ZodType): readonly string[] | undefined {
   if (schema instanceof z.ZodArray) return choicesIn(bare(schema.element as z.ZodType))
   if (schema instanceof z.ZodPipe) return choicesIn(bare(schema.in as z.ZodType))
@@ -79,7 +78,7 @@ function kindOf(schema: z.ZodType): CellKind {
   return 'json'
 }
 
-/** 00:00 UTC, where the schema has times, at any depth. */
+/** To 00:00 UTC, at any depth. */
 export function withDays(schema: z.ZodType, value: unknown): unknown {
   const inner = bare(schema)
   if (inner instanceof z.ZodArray && Array.isArray(value)) {

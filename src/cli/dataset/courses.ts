@@ -72,7 +72,7 @@ export const courses: Dataset = {
   },
 }
 
-/** By the ids of their course and their own. */
+/** By course id and module id. */
 export type ModuleNames = Map<unknown, ReadonlyMap<unknown, string | undefined>>
 
 /** By id; a renamed module keeps its id. */

@@ -25,7 +25,7 @@ export function recordName(dataset: string): string {
 /** Datasets whose records name no people; a group names its members. */
 export const withoutPeople: readonly Dataset['name'][] = ['terms', 'courses', 'lessons']
 
-/** All readers of a repository see none of their values. */
+/** Their values are not shown to all readers of a repository. */
 export function isAboutPeople({ name }: Pick<Dataset, 'name'>): boolean {
   return !withoutPeople.includes(name)
 }
@@ -42,7 +42,6 @@ export const referredNouns = {
 /** External ids and addresses in place of ids, and without fields that the server sets. */
 export interface Dataset {
   readonly name: DatasetName | 'mappings' | `${'term' | 'group' | 'membership'}s`
-  /** `course`. */
   readonly noun: string
   /** An import checks and sends them if a record lacks them. */
   readonly presumed?: JsonObject
@@ -57,7 +56,7 @@ export interface Dataset {
   readonly inOrderOf?: string
   /** Datasets that reference fields refer to; the API may name a field `term` with `Id` behind. */
   readonly references: Readonly<Record<string, ReferredName>>
-  /** Depends on more than the record's kind. */
+  /** For a reference that depends on more than the record's kind. */
   readonly refersTo?: (record: JsonObject) => { readonly field: string; readonly to: ReferredName }
   readonly operations: DatasetOperations
   /** Null if the record has no key. */
@@ -69,10 +68,10 @@ export interface Dataset {
   toItem?(record: JsonObject): JsonObject
 }
 
-/** Records are changed by `update`, or by `create` if that does both (progress). */
+/** `create` updates as well where there is no `update` (progress). */
 interface DatasetOperations {
   readonly list: Call
-  /** If `list` shows only those of one user. */
+  /** Set if `list` shows only those of one user. */
   readonly all?: Call
   /** Oldest first. */
   readonly history?: Call
@@ -85,15 +84,14 @@ interface DatasetOperations {
   params(record: JsonObject): Readonly<Record<string, string>>
 }
 
-/** By one operation or among the items of a list. */
 export interface Search {
-  /** If the record has a reference (`ext:…`, `email:…`). */
+  /** Set if the record has a reference (`ext:…`, `email:…`). */
   readonly reference?: Readonly<Record<string, string>>
   readonly params?: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
-  /** Platforms may ignore filters. */
+  /** Needed because platforms may ignore filters. */
   readonly matches: (shown: JsonObject) => boolean
-  /** If several match. */
+  /** Chooses among several matches. */
   readonly prefers?: (shown: JsonObject) => boolean
 }
 

@@ -6,7 +6,7 @@ import { CommandError } from '../terminal/errors.ts'
 import type { Dataset, Search } from './dataset.ts'
 import { idAtAddress, recordPages, shownRecord } from './names.ts'
 
-/** To search for one record if the platform does not filter. */
+/** Pages to search for one record if the platform does not filter. */
 const maximumPages = 100
 
 /** Null without a match or a key. Throws a NotOfferedError if the platform offers neither a single record nor a list. */
@@ -85,7 +85,7 @@ export async function findByKeys(
   return { shown: null, other: null }
 }
 
-/** On a list of a remote platform. */
+/** Records without an external id on a list of a remote platform. */
 export class SeenRecords {
   readonly #dataset: Dataset
   /** Field that is shown also by records without an external id. */
@@ -151,7 +151,7 @@ function textOf(value: unknown): string {
     .toLowerCase()
 }
 
-/** By id if its external id is its URL on the caller's platform. */
+/** By id if the external id is a URL on the caller's platform. */
 function searchFor(caller: Caller, dataset: Dataset, record: JsonObject): Search | null {
   const { get, list } = dataset.operations
   const id = idAtAddress(caller, list, record['externalId'])

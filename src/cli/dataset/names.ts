@@ -12,13 +12,9 @@ export interface Names {
   userKey(id: string): Promise<string>
   /** As the API shows it; null if there is none. */
   course(reference: string): Promise<JsonObject | null>
-  /** As the API shows it; null if there is none. */
   user(reference: string): Promise<JsonObject | null>
-  /** As the API shows it; null if there is none. */
   group(reference: string): Promise<JsonObject | null>
-  /** As the API shows it; null if there is none. */
   term(reference: string): Promise<JsonObject | null>
-  /** After a change. */
   forgetCourses(): void
 }
 
@@ -50,7 +46,6 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
   }
 }
 
-/** Its external id, else its id. */
 export function courseKeyOf(shown: JsonObject): string {
   return `ext:${externalKeyOf(shown)}`
 }
@@ -94,10 +89,10 @@ function remembering<Value>(read: (key: string) => Promise<Value>) {
   }
 }
 
-/** URL of a record of a remote platform, as external id in exports: it cannot match a record of another platform. */
+/** Holds the URL of a remote record without an external id: unlike an id, it cannot match one of another platform. */
 const addressField = '@id'
 
-/** It is valid on one platform only. */
+/** Such an id is valid on one platform only. */
 function isOwnId(value: unknown): boolean {
   return /^[a-z]{3}_[0-9A-Za-z]{20,}$/.test(String(value))
 }
@@ -111,7 +106,6 @@ export function paramsOf(parameter: string) {
   return ({ id }: JsonObject) => ({ [parameter]: String(id) })
 }
 
-/** Null for a record without one; `parameter` is that of the path that shows it. */
 export function byExternalId(parameter: string, query: Readonly<Record<string, string>> = {}) {
   return ({ externalId }: JsonObject) =>
     typeof externalId === 'string'
@@ -187,7 +181,6 @@ export function withoutOwnId(record: JsonObject, current: JsonObject | null): Js
   return rest
 }
 
-/** `inside` is the field with a nested list. */
 export function withoutIds(list: unknown, inside?: string): unknown {
   if (!Array.isArray(list)) return list
   return list.map((item) => {

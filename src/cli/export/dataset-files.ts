@@ -13,7 +13,7 @@ import { openTarget, type TargetFile, writeTarget } from '../terminal/target-fil
 /** Of an erased user, nothing may be kept. */
 type RowState = 'current' | 'removed' | 'erased'
 
-/** Of the feed; fields only if the row is current. */
+/** A row of the feed; it has fields only if it is current. */
 export interface ChangedRow {
   readonly table: string
   readonly key: Readonly<Record<string, unknown>>
@@ -53,12 +53,12 @@ interface OpenFile {
 interface RunOptions {
   readonly number: number
   readonly format: DatasetFormat
-  /** Of the run before. */
+  /** Number of the last row of the run before. */
   readonly lastChange: number
   readonly tables: readonly DatasetTable[]
 }
 
-/** Each is opened with its first row. */
+/** A file is opened with its first row. */
 export class RunWriter {
   readonly #directory: string
   readonly #options: RunOptions
@@ -71,7 +71,7 @@ export class RunWriter {
     this.#number = options.lastChange
   }
 
-  /** Each table then has a file with its columns. */
+  /** All at once, so that each table has a file with its columns. */
   async openAll(): Promise<void> {
     for (const table of this.#options.tables) await this.#open(table)
   }
@@ -135,7 +135,7 @@ async function encoderOf(
   }
 }
 
-/** RFC 4180: null as nothing, empty text as `""`. No text is changed: the files are for programs. */
+/** RFC 4180: null is nothing, empty text `""`. No text is changed: the files are for programs. */
 function csvLine(columns: readonly EncodedColumn[], record: ChangedRow['key']): string {
   const cells = columns.map(({ path }) => {
     const value = record[path] ?? null
@@ -155,7 +155,7 @@ export type DatasetFormat = (typeof datasetFormats)[number]
 
 interface RunFile {
   readonly table: string
-  /** In the folder, with slashes. */
+  /** Relative to the folder, with slashes. */
   readonly path: string
   readonly rows: number
 }
@@ -177,15 +177,15 @@ export interface DatasetPseudonyms {
 export interface Manifest {
   readonly kind: typeof kind
   readonly version: 1
-  /** Of all runs since the last full one. */
+  /** Id of all runs since the last full one. */
   readonly id: string
   /** By its address or file. */
   readonly platform: string
   readonly format: DatasetFormat
   readonly pseudonyms: DatasetPseudonyms | null
-  /** In the changes of the platform. */
+  /** Place in the changes of the platform. */
   readonly until: string
-  /** Over all tables and runs. */
+  /** Number of the last row, over all tables and runs. */
   readonly lastChange: number
   readonly runs: readonly Run[]
 }
@@ -217,7 +217,7 @@ export function readManifest(directory: string, name: string): Manifest | null {
   return manifest
 }
 
-/** What a load script would read is incomplete without a file of the manifest. */
+/** A load script would read incomplete data without one of them. */
 export function requireFiles(directory: string, { runs }: Manifest, name: string): void {
   const paths = runs.flatMap(({ files }) => files.map(({ path }) => path))
   const missing = paths.filter((path) => !existsSync(join(directory, path)))
@@ -237,7 +237,6 @@ function isManifest(value: unknown): value is Manifest {
   return texts && isKnown && Number.isSafeInteger(value['lastChange']) && Array.isArray(value['runs'])
 }
 
-/** The manifest has no runs yet. */
 export function newManifest(
   { platform, format, pseudonyms }: Pick<Manifest, 'platform' | 'format' | 'pseudonyms'>,
   before: Manifest | null,
@@ -263,7 +262,7 @@ const runName = /^run-\d{6,}\.(?:parquet|csv|jsonl)$/
 const partName = /\.part$/
 const lockName = '.lock'
 
-/** Besides the folders of its tables, for a run without a manifest. */
+/** Names that a run without a manifest may have left, besides the folders of its tables. */
 function isOwnName(name: string): boolean {
   return name === lockName || name.startsWith(`${lockName}.`) || partName.test(name) || name === tablesName
 }
@@ -278,7 +277,7 @@ export function makeFolders(directory: string, tables: readonly string[]): void 
   for (const table of tables) makeDirectory(join(directory, tablesName, table), null)
 }
 
-/** Those of interrupted ones, and of those before the last full one. */
+/** Files of interrupted runs, and of those before the last full one. */
 export function removeOtherRuns(
   directory: string,
   manifest: Manifest | null,

@@ -33,7 +33,7 @@ interface DatasetOptions {
   readonly name: string
   /** Undefined for that of the folder, or Parquet. */
   readonly format: DatasetFormat | undefined
-  /** Without the files that are there. */
+  /** Begins again, without the files that are there. */
   readonly isFull: boolean
   /** By its address or file. */
   readonly platform: string
@@ -158,7 +158,7 @@ function requireSame(
   }
 }
 
-/** Those that have changed since the last run. `complete` gets the place in the changes up to which they are complete. */
+/** Only changes since the last run. `complete` gets the place in the changes up to which the rows are complete. */
 async function* readRows(
   { io: { signal } }: Context,
   caller: Caller,
@@ -183,7 +183,6 @@ async function* readRows(
   }
 }
 
-/** The platform does not know what has changed. */
 function goneError(error: unknown, name: string): unknown {
   if (!(error instanceof ApiError) || error.code !== 'changes_gone') return error
   return new CommandError(

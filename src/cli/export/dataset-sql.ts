@@ -3,7 +3,6 @@ import { type DatasetTable, datasetTables } from '../../tables/dictionary.ts'
 import { keptColumnsOf } from '../pseudonyms/pseudonyms.ts'
 import { columnsOf, type DatasetFormat, type Manifest, writeText } from './dataset-files.ts'
 
-/** In the order of the runs. */
 interface LoadedTable {
   readonly name: string
   readonly key: readonly string[]
@@ -103,7 +102,7 @@ function erasureOf(tables: readonly LoadedTable[], names: Names): string {
     .join('')
 }
 
-/** In the current folder. */
+/** Reads files in the current folder. */
 function duckdbScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
   const load = (table: LoadedTable) => {
     const files = `[${table.files.map(({ path }) => text(path)).join(', ')}]`
@@ -135,7 +134,7 @@ commit;
 const viewsText =
   'The views users, courses, lessons, enrollments, progress and grades have the current rows; the tables …_changes all of them.'
 
-/** For psql; it adds the runs that are not there yet. Parquet is not a format of PostgreSQL. */
+/** A psql script that adds the runs that are not there yet. Parquet is not a format of PostgreSQL. */
 function postgresScript(tables: readonly LoadedTable[], { id, format, runs }: Manifest): string {
   if (format === 'parquet') {
     const fault = 'PostgreSQL does not read Parquet: write the data set with -o csv'
@@ -191,7 +190,7 @@ commit;
 `
 }
 
-/** In a bucket. */
+/** Reads files from a bucket. */
 function bigQueryScript(tables: readonly LoadedTable[], format: DatasetFormat): string {
   const options = {
     parquet: "format = 'PARQUET'",
@@ -232,7 +231,6 @@ const fieldTypes = {
   date: 'date',
 } as const
 
-/** They follow from the manifest alone. */
 export async function writeDescription(directory: string, manifest: Manifest): Promise<void> {
   const shown = tablesOf(manifest)
   const tables = shown.map((table): LoadedTable => {
@@ -253,7 +251,6 @@ export async function writeDescription(directory: string, manifest: Manifest): P
   await writeText(directory, 'load.bigquery.sql', bigQueryScript(tables, manifest.format))
 }
 
-/** Data sets with pseudonyms have fewer columns. */
 export function tablesOf({ pseudonyms }: Pick<Manifest, 'pseudonyms'>): readonly DatasetTable[] {
   if (!pseudonyms) return datasetTables
   return datasetTables.map((table) => ({ ...table, columns: keptColumnsOf(table, pseudonyms.times) }))

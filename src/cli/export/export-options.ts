@@ -95,7 +95,7 @@ function sheetOptions(settings: Settings, flags: Given['flags'], defaultTab: str
   }
 }
 
-/** Those of the project file are for lists on the screen and do not count. */
+/** Columns of the project file are for lists on the screen and do not count. */
 function chosenColumns({ columns: { value, origin } }: Settings): readonly string[] | null {
   return origin.source === 'project' ? null : value
 }

@@ -24,10 +24,10 @@ import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-options.t
 import { exportList, pseudonymisedSource } from './list-export.ts'
 import { isCells, listEncoder, type RowForm } from './row-encoder.ts'
 
-/** Lessons and courses may be large. */
+/** Page size for lessons and courses, which may be large. */
 const largeRecordLimit = 20
 
-/** No record moves in `order` during the export; null if the list has only that one. */
+/** `order` is one in which no record moves during the export; null if the list has only that one. */
 export async function exportRecords(
   context: Context,
   given: Given,
@@ -120,7 +120,6 @@ class FileRecords {
     }
   }
 
-  /** Throws a CommandError if it is not an object. */
   async #recordOf(shown: unknown): Promise<JsonObject> {
     const { dataset, columns } = this.#wanted
     if (!isJsonObject(shown)) {
@@ -136,7 +135,7 @@ class FileRecords {
     return record
   }
 
-  /** Those of the first records that were not chosen. */
+  /** Throws a CommandError if the first records lack a required column that was not chosen. */
   #assertNeeded(): void {
     const { dataset, columns } = this.#wanted
     const missing = this.#absent.all().filter(({ required }) => required)
@@ -154,7 +153,7 @@ function orderFields({ schema }: Dataset, record: JsonObject): Record<string, un
   return Object.fromEntries(fields.map((field) => [field, record[field]]))
 }
 
-/** As from a learner. */
+/** Answers are hidden from learners. */
 function hidesAnswers({ assessments }: JsonObject): boolean {
   if (!Array.isArray(assessments)) return false
   return assessments
@@ -162,7 +161,6 @@ function hidesAnswers({ assessments }: JsonObject): boolean {
     .some((question) => isJsonObject(question) && !Object.hasOwn(question, 'answer'))
 }
 
-/** Texts in cells, or nested objects. */
 function rowOfRecord(record: JsonObject, wanted: WantedRecords): unknown {
   if (!isCells(wanted)) return record
   const { shown } = wanted.columns
@@ -181,7 +179,7 @@ const typeByKind: Readonly<Record<Column['kind'], ColumnType>> = {
   json: 'string',
 }
 
-/** A column that the data dictionary does not describe has the type that an import reads. */
+/** A column that the data dictionary lacks has the type that an import reads. */
 async function typeRecordColumns(columns: readonly Column[], list: Call): Promise<EncodedColumn[]> {
   const described = await describedColumns(list.id)
   return columns.map(({ name, path, kind }) => ({

@@ -21,7 +21,7 @@ import { exportOptionsOf } from './export-options.ts'
 import type { PrivacyStep } from './privacy-step.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
 
-/** One row per learner. `system` has the layout; undefined for own columns. */
+/** `system` names the layout; undefined for own columns. */
 export async function exportGradebook(
   context: Context,
   given: Given,
@@ -143,7 +143,6 @@ function gradebookSource(
   return encodedSource(cells(), load, notes, layout.head.map(shapeOf))
 }
 
-/** Those of learners are in the data dictionary, items are percentages. */
 async function typeGrades(columns: readonly Column[]): Promise<EncodedColumn[]> {
   const item = {
     type: 'percent',
@@ -168,7 +167,6 @@ export type GradebookSystem = 'canvas' | 'moodle' | 'openedx'
 
 type Cell = string | number | boolean | null
 
-/** A row per learner, a column per item. */
 interface GradebookLayout {
   /** Paths are those of a row of `rowOf`. */
   readonly columns: readonly Column[]
@@ -181,7 +179,7 @@ interface GradebookLayout {
 interface LayoutColumn {
   readonly name: string
   readonly cell: (row: GradebookRow, gradesByItem: GradesByItem) => Cell
-  /** Of the row of maxima, where a layout has one. */
+  /** Cell of the row of maxima, where a layout has one. */
   readonly maximum?: Cell
 }
 
@@ -211,7 +209,6 @@ function ownLayout(items: readonly GradebookItem[], isPseudonymised: boolean): G
   }
 }
 
-/** `course` is the title of the course. */
 function layoutFor(
   system: GradebookSystem,
   items: readonly GradebookItem[],
@@ -282,7 +279,7 @@ function moodleLayout(items: readonly GradebookItem[]): GradebookLayout {
   ])
 }
 
-/** Of all items in the layout of Open edX. */
+/** Open edX: all items have this type. */
 const assignmentType = 'Assignment'
 
 /**
@@ -325,7 +322,7 @@ function openEdxLayout(items: readonly GradebookItem[]): GradebookLayout {
   ])
 }
 
-/** On the scale of the item, to which grades with another maximum are converted. */
+/** Grades with another maximum are converted. */
 function pointsIn({ scoreMaximum }: GradebookItem, grade: GradebookGrade | undefined): number | null {
   if (!grade) return null
   return grade.scoreMaximum === scoreMaximum ? grade.scoreGiven : (grade.percent * scoreMaximum) / 100
@@ -336,7 +333,7 @@ function sortableName({ lastName, firstName, email }: GradebookRow): string {
   return name === '' ? email : name
 }
 
-/** Those of several items have their ids. */
+/** Items with the same name get their ids. */
 function plainNames(items: readonly GradebookItem[]): string[] {
   const plain = (item: GradebookItem) => (item.label === '' ? item.itemId : item.label)
   const shared = new Set(
@@ -345,7 +342,6 @@ function plainNames(items: readonly GradebookItem[]): string[] {
   return uniqueNames(items.map((item) => (shared.has(plain(item)) ? withId(item) : plain(item))))
 }
 
-/** Numbers names that occur before. */
 function uniqueNames(names: readonly string[]): string[] {
   const used = new Set<string>()
   return names.map((name) => {

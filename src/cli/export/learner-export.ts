@@ -34,9 +34,8 @@ export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
 
 interface Wanted extends RowForm {
   readonly operation: Learners
-  /** Without the format. */
   readonly query: LearnersQuery
-  /** For rows that need not be inside the filters. */
+  /** Set for rows that need not be inside the filters. */
   readonly handling?: 'lenient'
   /** Null shows the identities of learners. */
   readonly pseudonymising?: Pseudonymising | null
@@ -51,7 +50,7 @@ export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRe
   return { ...request, headers: { ...request.headers, accept } }
 }
 
-/** Notes it if only the period leaves none. */
+/** Notes it if only the period leaves no rows. */
 export async function exportLearners(context: Context, caller: Caller, wanted: LearnerExport): Promise<void> {
   const { operation, query } = wanted
   const rows = await writeExport(
@@ -70,7 +69,7 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
 
 const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 
-/** As the platform writes it; everything else is made from JSON rows. */
+/** CSV as the platform writes it; everything else is made from JSON rows. */
 function isPassedOn({ format, columns, delimiter, pseudonymising }: Wanted): boolean {
   return format === 'csv' && columns === null && delimiter === ',' && !pseudonymising
 }
@@ -128,7 +127,7 @@ type RowRequest = Pick<Wanted, 'operation' | 'query' | 'handling'>
 
 type LearnerRows = AsyncGenerator<readonly string[]>
 
-/** From a stream if the platform offers one, else page by page. */
+/** Streams if the platform offers that, else reads page by page. */
 export async function* learnerRows(
   caller: Caller,
   { operation, query, handling }: RowRequest,
@@ -183,7 +182,7 @@ function parsedRow(text: string): unknown {
   }
 }
 
-/** As `csvRecord` writes them, a piece at a time. */
+/** Counts records and guards of a CSV as `csvRecord` writes it, a piece at a time. */
 export class CsvCounter {
   /** RFC 4180, including the header. */
   records = 0
@@ -223,7 +222,6 @@ interface ExportState {
   readonly kind: typeof kind
   readonly version: 1
   readonly platform: string
-  /** The filters are the same each time. */
   readonly courses: string | null
   readonly learners: string | null
   readonly until: string
@@ -328,7 +326,6 @@ function textOf(value: unknown): string | null {
   return value === undefined ? null : String(value)
 }
 
-/** A name is one in the state directory. */
 function statePath({ io, directories }: Context, given: string): string {
   if (stateName.test(given)) return join(directories.state, 'exports', `${given}.json`)
   if (/[\\/]|\.json$/.test(given)) return resolve(io.cwd, given)

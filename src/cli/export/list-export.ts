@@ -32,7 +32,7 @@ interface ListExport {
   readonly operation: Operation
   readonly filters: readonly BoundFlag[]
   readonly target: ExportTarget
-  /** No row moves in it during the export; null if the list has only that one. */
+  /** Order in which no row moves during the export; null if the list has only that one. */
   readonly order: string | null
   readonly pageSize?: number
   /** False if the list does not count its rows. */
@@ -60,7 +60,7 @@ export async function exportList(
   )
 }
 
-/** Unless the input has one; null keeps the list's own. */
+/** Unless the input has an order; null keeps the list's own. */
 function withOrder(input: AnyInput, order: string | null): AnyInput {
   return order === null ? input : { ...input, query: { sort: order, ...input.query } }
 }
@@ -87,7 +87,6 @@ async function* orderedRows(
   }
 }
 
-/** On a terminal as a table, otherwise as CSV unless chosen. */
 export async function printPseudonymised(
   context: Context,
   given: Given,
@@ -111,7 +110,6 @@ export async function printPseudonymised(
   })
 }
 
-/** As the columns that are left, or the chosen ones. */
 export async function pseudonymisedSource(
   context: Context,
   how: Pseudonymising,
@@ -129,7 +127,6 @@ export async function pseudonymisedSource(
 
 const { statements } = calls.analytics
 
-/** A statement a line, or one array. */
 export async function exportStatements(
   context: Context,
   given: Given,
@@ -151,7 +148,7 @@ export async function exportStatements(
   })
 }
 
-/** By --output, else by the name of the file, else JSON lines. */
+/** By `--output`, else the name of the file, else JSON lines. */
 function formatOf({ settings }: Context, file: string | undefined): 'json' | 'jsonl' {
   const { value, origin } = settings.output
   if (origin.source === 'flag') {
@@ -192,7 +189,6 @@ export async function exportAudit(
   })
 }
 
-/** Changes are JSON. */
 async function* cellsIn(rows: Batches, columns: readonly Column[]): Batches {
   for await (const batch of rows) {
     yield batch.map((row) =>
@@ -203,7 +199,6 @@ async function* cellsIn(rows: Batches, columns: readonly Column[]): Batches {
 
 const operation: Operation = calls.users.data
 
-/** As one JSON document. */
 export async function exportPersonalData(context: Context, given: Given): Promise<void> {
   const { io, session, settings } = context
   const place = fileTarget(given)
@@ -228,7 +223,6 @@ function requireJson({ settings }: Context, file: string | undefined): void {
   })
 }
 
-/** An array for each section, in their order. */
 function personalSource(pages: AsyncIterable<Pick<Page<Operation>, 'data'>>, now: number): Source {
   let rows = 0
 

@@ -16,13 +16,12 @@ type Masked = MaskedRow | { readonly person: null; readonly row: unknown } | nul
 interface Mask {
   readonly tables: readonly PeopleTable[]
   readonly columns: readonly KeptColumn[]
-  /** Also those that only some rows have. */
+  /** Includes columns that only some rows have. */
   readonly dropped: ReadonlySet<string>
   of(row: unknown): Masked
   notes(): string[]
 }
 
-/** The step between the rows of a platform and their file that hides who people are. */
 export class PrivacyStep {
   readonly #mask: Mask
   readonly #how: Pseudonymising
@@ -43,7 +42,7 @@ export class PrivacyStep {
     if (name !== undefined) throw droppedColumnError(name, columns)
   }
 
-  /** Sorted by pseudonym; all are read before the first of them is yielded. */
+  /** Sorted by pseudonym; all rows are read before the first of them is yielded. */
   async *rows(batches: Batches): AsyncGenerator<readonly unknown[]> {
     const people = new PeopleRows(this.#how, this.#mask.tables)
     try {
@@ -63,7 +62,7 @@ export class PrivacyStep {
     }
   }
 
-  /** Also what people could still be recognised by; complete after the last row. */
+  /** Complete after the last row. */
   notes(): string[] {
     return [...this.#mask.notes(), ...this.#groupNotes]
   }
@@ -142,7 +141,7 @@ export function statementPrivacy(how: Pseudonymising): PrivacyStep {
   })
 }
 
-/** They identify no person (xAPI 1.0.3, Data 2.2). */
+/** Properties that identify no person (xAPI 1.0.3, Data 2.2). */
 const keptProperties = ['verb', 'object', 'result', 'version'] as const
 
 function pseudonymisedStatement(statement: JsonObject, { pseudonyms, times }: Pseudonymising) {
@@ -172,7 +171,7 @@ function objectAt(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {}
 }
 
-/** Also in the keys of rows that are gone. */
+/** Includes the keys of rows that are gone. */
 export function datasetPrivacy(how: Pseudonymising): PrivacyStep {
   const tables = datasetTables.map((each) => {
     const table = new PseudonymTable(each, how)
@@ -228,9 +227,8 @@ export interface PeopleTable {
 
 export interface MaskedRow {
   readonly table: PeopleTable
-  /** The row is about it. */
+  /** Pseudonym of the person that the row is about. */
   readonly person: string
-  /** Values of the columns that the person could be recognised by. */
   readonly seen: readonly unknown[]
   readonly row: JsonObject
 }
@@ -261,7 +259,7 @@ export class PeopleRows {
     this.#insert.run(this.#tables.indexOf(table), person, isGrouped ? jsonText(seen) : null, jsonText(row))
   }
 
-  /** Without those of small groups, if these are to be left out. Call `close` at the end. */
+  /** Without small groups, if these are to be left out. Call `close` at the end. */
   *batches(): Generator<readonly JsonObject[]> {
     this.#notes = this.#tables.flatMap((table, place) => this.#notesOf(table, place))
     let batch: JsonObject[] = []
@@ -275,7 +273,7 @@ export class PeopleRows {
     if (batch.length > 0) yield batch
   }
 
-  /** Deletes their rows if these are to be left out. */
+  /** Deletes the rows of small groups if these are to be left out. */
   #notesOf({ name, columns }: PeopleTable, place: number): string[] {
     const { k, suppressSmall } = this.#how
     const small = `select seen, count(distinct person) as people from rows where place = ${place} and seen is not null

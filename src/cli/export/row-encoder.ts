@@ -24,14 +24,13 @@ const tableColumns = [
 
 export interface RowForm {
   readonly format: ExportFormat
-  /** In order; null for the default ones. */
+  /** Null for the default ones. */
   readonly columns: readonly string[] | null
   readonly raw: boolean
   readonly bom: boolean
   readonly delimiter: string
 }
 
-/** Not nested objects. */
 export function isCells({ format }: Pick<RowForm, 'format'>): boolean {
   return format === 'csv' || format === 'table' || format === 'sheet'
 }
@@ -69,7 +68,6 @@ export async function rowEncoder(
   return listEncoder({ io, settings }, { format, raw, bom, delimiter }, columns)
 }
 
-/** With those that another platform adds to the sample. */
 function shownColumns(sample: readonly unknown[]): string[] {
   return columnsInRows(sample, { paths: rowColumns })
 }
@@ -77,9 +75,9 @@ function shownColumns(sample: readonly unknown[]): string[] {
 interface ListColumns {
   readonly csv: readonly Column[]
   readonly table: readonly Column[]
-  /** They then also apply to csv and table; null for all. */
+  /** Also those of csv and table; null for all. */
   readonly chosen: readonly Column[] | null
-  /** For files of tables. */
+  /** Types of columns for files of tables. */
   readonly typed: () => Promise<readonly EncodedColumn[]>
 }
 
@@ -115,7 +113,6 @@ export async function listEncoder(
   }
 }
 
-/** One array with a row per line, or a value per line. */
 export function jsonEncoder(
   format: 'json' | 'jsonl',
   textOf: (value: unknown) => string = jsonText,

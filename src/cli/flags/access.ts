@@ -58,7 +58,6 @@ export const keyFlags = {
 
 export const settingFields = flagsOf(SettingsInput)
 
-/** Secrets and keys are read from standard input and files. */
 export const integrationFlags = {
   fields: flagsOf(
     IntegrationInput,

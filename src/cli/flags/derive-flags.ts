@@ -92,7 +92,6 @@ function fieldAt(schema: z.ZodType, path: string): Field {
   return found
 }
 
-/** As help shows it; undefined if it is empty. */
 function defaultText(initial: unknown): string | undefined {
   if (typeof initial === 'boolean') return initial ? 'on' : 'off'
   if (Array.isArray(initial)) return initial.length > 0 ? initial.join(',') : undefined

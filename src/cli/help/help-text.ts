@@ -47,7 +47,7 @@ export function groupHelp(
   return nounHelp(path, summary, named, width)
 }
 
-/** `path` is its words with `learnctl`. */
+/** `path` includes `learnctl`. */
 export function commandHelp(path: string, command: Command, width: number): string {
   const { summary, description, arguments: positions = [], flags = [], examples = [] } = command
   const given = positions.map(({ name, summary }): Row => [name, summary])
@@ -100,7 +100,7 @@ export function positionsOf({ arguments: positions = [] }: Command): string[] {
   })
 }
 
-/** A file with the flags that can replace it: `(<file> | --plan <path>)`. */
+/** A file argument is shown with the flags that can replace it: `(<file> | --plan <path>)`. */
 function positionsOrFlagsOf(command: Command): string[] {
   const { arguments: positions = [], flags = [] } = command
   return positionsOf(command).map((word, index) => {

@@ -223,7 +223,6 @@ function row([term, meaning]: readonly [term: string, meaning: string]): string[
   return ['.TP', `.B ${escapeRoff(term.trim())}`, escapeRoff(meaning)]
 }
 
-/** No requests, no escapes, no hyphens that become dashes. */
 function escapeRoff(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\e')

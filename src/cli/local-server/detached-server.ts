@@ -10,7 +10,7 @@ import { CommandError } from '../terminal/errors.ts'
 import type { ServedDatabase } from './served-database.ts'
 import { type FirstSecrets, startText } from './start-report.ts'
 
-/** Of what a server logs if it fails to start. */
+/** Limit of what a server logs if it fails to start. */
 const maxLogBytes = 1024 * 1024
 
 /** Returns when it serves. Throws a CommandError with the last line of its log if it fails to start. */
@@ -68,7 +68,6 @@ function openLog(path: string): number {
   }
 }
 
-/** Without --detach and the output format. */
 function ownWords(): string[] {
   // A single-file executable is its own script.
   const words = process.argv.slice(isSea() ? 2 : 1)
@@ -91,7 +90,7 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string | null> 
   return null
 }
 
-/** The child wrote it as JSON. */
+/** `log` has the error as JSON. */
 function startError(reason: string, log: string): CommandError {
   try {
     const { error } = JSON.parse(reason) as { error: { code: string; message: string; hint: string | null } }

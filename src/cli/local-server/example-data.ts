@@ -18,7 +18,7 @@ interface ExampleCounts {
   readonly grades: number
 }
 
-/** Their courses are published last. */
+/** Courses of examples are published last. */
 export async function hasExamples(caller: Caller, { courses: examples }: ExampleData): Promise<boolean> {
   const { courses } = (await import('../../contract/calls.ts')).calls
   for (const { externalId } of examples) {
@@ -80,7 +80,6 @@ function assertAccepted({ data }: { data: BatchResult }, harmless?: string): voi
   }
 }
 
-/** By column name. */
 type Cells = Readonly<Record<string, string>>
 
 /** Real learners of the Open University (src/examples/README.md), in the fields of the API. */

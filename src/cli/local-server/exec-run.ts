@@ -107,7 +107,7 @@ function notRunError(command: string, cause: Error): CommandError {
   return new CommandError('command_not_run', 'notRun', `Cannot run ${command}: ${why}`, { cause })
 }
 
-/** For programs that do not inherit the environment of a run. */
+/** For programs that do not inherit the environment. */
 export interface EnvFile {
   write(variables: Readonly<Record<string, string | undefined>>): void
   remove(): void
@@ -134,7 +134,6 @@ export function openEnvFile(cwd: string, name: string): EnvFile {
   }
 }
 
-/** As JSON Lines. */
 export interface WebhookFile {
   readonly add: (events: readonly CapturedEvent[]) => void
   /** Throws a CommandError if the file could not be written. */

@@ -19,7 +19,7 @@ export interface RunningServer {
   readonly startedAt: string
 }
 
-/** A file for each server of this user on this machine, while it runs. */
+/** Has a file for each running server of this user on this machine. */
 function folderIn(stateDirectory: string): string {
   return join(stateDirectory, 'servers')
 }
@@ -112,7 +112,6 @@ export async function isServing({ io }: Pick<Context, 'io'>, { address }: Runnin
   })
 }
 
-/** Waits until it has ended. Throws a CommandError on a timeout. */
 export async function stopServer(
   { io, directories: { state } }: Pick<Context, 'io' | 'directories'>,
   { pid, url }: RunningServer,

@@ -26,7 +26,6 @@ export const fixedFlags: readonly Flag[] = [
   },
 ]
 
-/** Undefined if not set. */
 export interface FixedOptions {
   /** ISO 8601, UTC. */
   readonly fixedTime: string | undefined
@@ -93,7 +92,7 @@ export function readPostgresOptions({ io }: Pick<Context, 'io'>, { flags }: Give
   return { url, env: postgresEnv(io), home: io.home }
 }
 
-/** The variables of libpq, the only ones that opening a connection needs. */
+/** Only libpq's variables, all that opening a connection needs. */
 export function postgresEnv({ env }: Pick<Io, 'env'>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('PG')))
 }

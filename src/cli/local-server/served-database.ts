@@ -139,7 +139,7 @@ function isSameFile(one: string, other: string): boolean {
   }
 }
 
-/** Beside the database; null if the academy stores no secrets. */
+/** Null if the academy stores no secrets. */
 export function encryptionKeyOf(database: string): string | null {
   const path = `${database}.key`
   return !isDatabaseUrl(database) && existsSync(path) ? path : null

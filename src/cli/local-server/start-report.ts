@@ -13,7 +13,6 @@ export interface FirstSecrets {
   readonly password?: string
 }
 
-/** With its first secrets, one per line. */
 export function startText(url: string, { key, email, password }: FirstSecrets): string {
   const lines = [
     url,
@@ -30,7 +29,7 @@ export function dashboardOf(url: string): string {
 }
 
 export interface KeyFile {
-  /** Then it gets a key, even for an existing academy. */
+  /** A missing file gets a key, even for an existing academy. */
   readonly isMissing: boolean
   write(key: string): Promise<void>
 }
@@ -100,7 +99,7 @@ export function encryptionText(trouble: string | undefined, forPeople: boolean):
 
 const everyMs = 100
 const pipeCapacity = 64 * 1024
-/** For a reader that does not read. */
+/** Limit for a reader that does not read. */
 const maxWaiting = 1024 * 1024
 
 interface LineWriter {

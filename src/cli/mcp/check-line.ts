@@ -49,7 +49,7 @@ export function assertWords(argv: unknown): asserts argv is string[] {
   }
 }
 
-/** The command, each flag, each file. Throws a CommandError; HelpShown for `--help`. */
+/** Checks the command, each flag and each file. Throws a CommandError; HelpShown for `--help`. */
 export async function checkLine(argv: readonly string[], rules: LineRules): Promise<CheckedLine> {
   const parsed = await rules.parseLine(argv)
   const { invocation, offered } = check(parsed, rules)
@@ -159,7 +159,6 @@ function namedFiles(invocation: Invocation, offered: OfferedCommand): NamedFile[
   )
 }
 
-/** None for another value. */
 function fileIn(text: string, isFile: boolean): NamedFile[] {
   if (text === '-') {
     throw new UsageError('There is no standard input here', {
@@ -200,7 +199,7 @@ export class SharedFolder {
     if (!statSync(this.#root).isDirectory()) throw new UsageError(`Cannot use ${path}: it is not a folder`)
   }
 
-  /** Throws a CommandError for one outside of it. */
+  /** Throws a CommandError for a path outside of the folder. */
   find(path: string): string {
     let real: string
     try {
@@ -215,7 +214,7 @@ export class SharedFolder {
     return real
   }
 
-  /** Of all files below a folder; with `beside`, of those beside a file. */
+  /** Covers all files below a folder; with `beside`, those beside a file. */
   digestOf(path: string, beside: boolean): string {
     const hash = createHash('sha256')
     const start = beside && statSync(path).isFile() ? dirname(path) : path
@@ -235,7 +234,7 @@ export class SharedFolder {
     return hash.digest('hex')
   }
 
-  /** Rejected rows would be written elsewhere by a link. */
+  /** By a link, rejected rows would be written elsewhere. */
   assertErrorsFiles(path: string): void {
     const folder = dirname(path)
     const found = readdirSync(folder).find((name) => {
@@ -255,7 +254,6 @@ export class SharedFolder {
   }
 }
 
-/** With links and folders. */
 function filesIn(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path]
   const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).sort()

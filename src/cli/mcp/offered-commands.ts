@@ -7,9 +7,9 @@ interface Offer {
   readonly flags: readonly string[]
   /** Table or operation of the data dictionary with its records; by default its operation's, or its noun's. */
   readonly table?: string
-  /** Text of this program alone. */
+  /** True if the result is text of this program alone. */
   readonly isPublic?: true
-  /** Beside them or below. */
+  /** True if its files name further ones, beside them or below. */
   readonly readsBeside?: true
 }
 
@@ -118,7 +118,6 @@ function write(flags: readonly string[], table?: string): Offer {
   return { access: 'write', flags, ...(table !== undefined && { table }) }
 }
 
-/** The usual verbs, and others. */
 function nounOffers(noun: string, others: readonly string[] = []): Record<string, Offer> {
   const offers: readonly (readonly [string, Offer])[] = [
     ['list', read(rowFlags)],
@@ -199,7 +198,6 @@ interface NamedValue {
   readonly place: Argument | Flag | undefined
 }
 
-/** Those that are no texts as JSON. */
 export function namedValues(
   { arguments: given, flags }: Pick<Invocation, 'arguments' | 'flags'>,
   { command }: Pick<OfferedCommand, 'command'>,

@@ -11,7 +11,7 @@ import { CommandError } from '../terminal/errors.ts'
 /** Shorter ids are parts of other words. */
 const minLength = 2
 
-/** Those in the platform's responses and in the arguments, all e-mail addresses, and values in quotes. */
+/** Hides people in the platform's responses and the arguments, all e-mail addresses, and values in quotes. */
 export class PrivateText {
   readonly #people: PeopleMap
   readonly #replacements = new Map<string, string>()
@@ -28,7 +28,6 @@ export class PrivateText {
     this.#sorted = null
   }
 
-  /** Errors and notes repeat it. */
   hideGiven(text: string): void {
     if (text.length >= minLength) this.#given.set(text, hiddenValue)
   }

@@ -40,7 +40,6 @@ export class ResultView {
     this.#isForeign = offered.command.calls !== undefined || offered.path.endsWith(' export')
   }
 
-  /** So that messages hide them. */
   learn(reply: string): void {
     this.#text?.learn(reply)
   }
@@ -117,7 +116,6 @@ const personalNames: ReadonlySet<string> = new Set([
   ...['user', 'learner', 'member', 'email', 'first-name', 'last-name', 'display-name', 'search', 'actor'],
 ])
 
-/** Without `ext:` and `email:`. */
 function personalValues({ invocation, offered }: CheckedLine): string[] {
   return namedValues(invocation, offered)
     .filter(({ name }) => personalNames.has(name))
@@ -145,7 +143,7 @@ export function withoutHeaders(record: unknown): unknown {
 
 type Privacy = TableColumn['privacy']
 
-/** Not of a platform. */
+/** Words of this program, not of a platform. */
 const ownWords: ReadonlySet<string> = new Set([
   ...[
     'action',
@@ -193,7 +191,7 @@ interface PrivateRecord {
   readonly dropped: ReadonlySet<string>
 }
 
-/** Without columns if the dictionary has none of this name. */
+/** Without columns if the dictionary has no table of this name. */
 type NamedTable = Pick<(typeof tables)[number], 'name' | 'columns'>
 
 /** By its name or noun: `user` is `users`. */
@@ -218,7 +216,7 @@ function hidePeople(record: unknown, how: Hiding): PrivateRecord {
   const { isForeign = false, table } = how
   return { value: within(record, '', table) ?? null, dropped }
 
-  /** Undefined for one that is left out. */
+  /** Undefined for a value that is left out. */
   function within(value: unknown, path: string, table: NamedTable): unknown {
     if (value === null || typeof value === 'boolean') return value
     if (Array.isArray(value)) {
@@ -286,7 +284,7 @@ function leafOf(
   return ownWords.has(leaf) || dayOrTime.test(value) ? value : undefined
 }
 
-/** Undefined for one that is not in the dictionary. */
+/** Undefined for a field that is not in the dictionary. */
 function privacyOf(
   leaf: string,
   table: NamedTable,
@@ -299,7 +297,7 @@ function privacyOf(
   return column && (own === undefined || own === 'none' || own === 'time') ? column.privacy : own
 }
 
-/** By its name if columns were chosen, or that of a whole value which contains it. */
+/** By name if columns were chosen, or the column of a whole value which contains the field. */
 function columnOf(path: string, { columns }: NamedTable): TableColumn | undefined {
   const of = (place: string) =>
     columns.find((column) => column.path === place) ?? columns.find(({ name }) => name === place)

@@ -32,7 +32,6 @@ const ignoredVariables: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Without a terminal and without input. */
 export async function runLine(
   argv: readonly string[],
   io: Io,
@@ -80,7 +79,7 @@ export async function runLine(
   }
 }
 
-/** Then it fails like a pipe without a reader, which ends a command. */
+/** A pipe beyond the limit fails like one without a reader, which ends a command. */
 function collector(maxCharacters: number) {
   const pieces: string[] = []
   let size = 0
@@ -125,7 +124,7 @@ const maxResult = 20_000
 const maxText = 24_000
 const maxDropped = 40
 
-/** Its data is text alone: clients may pass structured content on without the fence. */
+/** Data is text alone: clients may pass structured content on without the fence. */
 export function resultOf(
   result: RunResult,
   view: ResultView,
@@ -209,7 +208,6 @@ function recordsOf({ records }: RunResult): readonly unknown[] {
   return records
 }
 
-/** One in each line, as many as fit. */
 function fitRecords(
   records: readonly unknown[],
   shownOf: (record: unknown) => unknown,

@@ -23,19 +23,19 @@ import type { CallParts } from './serve-messages.ts'
 
 interface RunOptions {
   readonly allowWrites: boolean
-  /** Instead of pseudonyms. */
+  /** Shows names instead of pseudonyms. */
   readonly showNames: boolean
   readonly folder: SharedFolder | null
   /** Such as `--profile school`. */
   readonly globalFlags: readonly string[]
   readonly stateDirectory: string
-  /** With the profile. */
+  /** Includes the profile. */
   readonly targetName: () => string
 }
 
 const maxLookups = 5
 
-/** One at a time. */
+/** Runs one command at a time. */
 export class RunTool {
   readonly #io: Io
   readonly #host: Host
@@ -58,7 +58,7 @@ export class RunTool {
     return this.#offered
   }
 
-  /** With the digest of its plan, it carries it out. */
+  /** Plans, or with the digest of a plan carries it out. */
   async call({ argv, confirm }: JsonObject, { signal, ask }: CallParts): Promise<JsonObject> {
     const before = this.#last
     const run = before.then(() => this.#checked(argv, { confirm, signal, ask }))
@@ -129,7 +129,7 @@ export class RunTool {
     return runLine(words, this.#io, this.#host.runApart, { signal, onReply: (text) => view.learn(text) })
   }
 
-  /** A plan shows what they are. */
+  /** The plan shows them. */
   async #affected({ invocation, offered }: CheckedLine, call: RunCall): Promise<JsonObject[]> {
     const found: JsonObject[] = []
     for (const [noun, reference] of namedRecords(invocation, offered).slice(0, maxLookups)) {
@@ -156,7 +156,7 @@ export class RunTool {
   }
 }
 
-/** That of a change is returned even if its pseudonyms cannot be kept. */
+/** The result of a change is returned even if its pseudonyms cannot be kept. */
 function saved(result: JsonObject, view: ResultView): JsonObject {
   try {
     view.save()
@@ -208,13 +208,13 @@ function namedRecords(
 
 interface PlannedWrite {
   readonly argv: readonly string[]
-  /** With the profile. */
+  /** Includes the profile. */
   readonly target: string
   readonly fileDigests: readonly string[]
 }
 
 interface Planned {
-  /** Of what the dry run printed; null if it prints the time. */
+  /** Digest of what the dry run printed; null if it prints the time. */
   readonly preview: string | null
   readonly steps: number
   /** As the assistant sees them. */
@@ -226,7 +226,6 @@ interface Plan extends Planned {
   readonly expiresMs: number
 }
 
-/** By digest. */
 class WritePlans {
   readonly #plans = new Map<string, Plan>()
 

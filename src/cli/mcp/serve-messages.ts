@@ -16,7 +16,7 @@ export interface CallParts {
   readonly ask: ((question: string) => Promise<boolean>) | null
 }
 
-/** After the end of the input. */
+/** Time for calls in progress after the end of the input. */
 const drainMs = 10_000
 
 /**
@@ -84,7 +84,7 @@ class MessageServer {
     if (message.method === 'notifications/cancelled') this.#cancel(message.params['requestId'])
   }
 
-  /** It then gets no response. An unknown id is ignored: the call may have ended meanwhile. */
+  /** A cancelled call gets no response. An unknown id is ignored: the call may have ended meanwhile. */
   #cancel(id: unknown): void {
     if (typeof id === 'string' || typeof id === 'number') this.#calls.get(id)?.controller.abort()
   }
@@ -138,7 +138,6 @@ class MessageServer {
     this.#calls.set(id, { controller, done })
   }
 
-  /** A form without fields. */
   async #ask(question: string, signal: AbortSignal): Promise<boolean> {
     this.#questionCount += 1
     const id = `question-${this.#questionCount}`
@@ -188,7 +187,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Whatever else in this process writes to it, such as a warning of a library, goes to standard error. */
+/** Other writes to standard output, such as a warning of a library, go to standard error. */
 export function guardOutput(io: Io): { readonly io: Io; end(): void } {
   const stdout = streamOf(io.stdout)
   if (stdout !== process.stdout) return { io, end: () => {} }
@@ -230,7 +229,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Its message may have anything in it. */
+/** An unexpected error is hidden: its message may have anything in it. */
 const internalError = new RpcError('internal', 'Internal error')
 
 type Message =

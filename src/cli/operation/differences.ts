@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { pluralise, wrap } from '../terminal/format-text.ts'
 
-/** Of one value. */
 const maxLines = 200
 const contextLines = 1
 /** Longer texts are shown as removed and added. */
@@ -50,7 +49,6 @@ function isObjects(value: unknown): value is readonly JsonObject[] {
   return Array.isArray(value) && value.length > 0 && value.every(isJsonObject)
 }
 
-/** Numbered from 1, since they have no names. */
 function itemLines(
   field: string,
   from: readonly JsonObject[],
@@ -111,7 +109,7 @@ function valueLines(value: unknown): string[] {
   })
 }
 
-/** With some lines that are the same around them; `…` stands for the others. */
+/** With some equal lines around them; `…` stands for the others. */
 function markedLines(before: readonly string[], after: readonly string[], { width, most }: Form): string[] {
   const all = compared(before, after, (one, other) => one === other)
   const shown = withExcerpts(all, (width * most) / 2)
@@ -134,7 +132,7 @@ function markedLines(before: readonly string[], after: readonly string[], { widt
   return [...lines.slice(0, most), `  … and ${pluralise(lines.length - most, 'more line')}`]
 }
 
-/** Of lines that are too long and were replaced by another, only what differs. */
+/** Shows only what differs of long lines that were replaced by another. */
 function withExcerpts(all: readonly Compared<string>[], maxLength: number): string[] {
   const texts = all.map(({ item }) => item)
   for (const [index, { kind, item }] of all.entries()) {
@@ -147,7 +145,6 @@ function withExcerpts(all: readonly Compared<string>[], maxLength: number): stri
   return texts
 }
 
-/** With some words around it. */
 function excerpts(one: string, other: string): [string, string] {
   const most = Math.min(one.length, other.length)
   let start = 0
@@ -245,7 +242,7 @@ export function changeText(change: NamedChange): string {
   return `${change.field}: ${wordFor(change)}`
 }
 
-/** Without nested values: `added`, `removed` or `changed` stands for them. */
+/** Nested values become `added`, `removed` or `changed`. */
 export function changeRows({ field, from, to }: NamedChange): readonly NamedChange[] {
   return namedChanges(field, from, to).map((change) => {
     const [before, after] = changeTexts(change)
@@ -314,7 +311,7 @@ function nameOf(item: JsonObject): string | null {
   return typeof name === 'string' && name.length <= maxCharacters ? name : null
 }
 
-/** Its only value if it has just one, such as the weight of a criterion. */
+/** A single value stands for its item, such as the weight of a criterion. */
 function withoutName(item: unknown): unknown {
   if (!isJsonObject(item)) return item
   const field = naming.find((each) => typeof item[each] === 'string')

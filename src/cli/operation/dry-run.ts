@@ -5,12 +5,12 @@ import type { Context } from '../command/context.ts'
 import { maskHeaders, maskSecrets } from '../output/mask.ts'
 import { secretMask } from '../terminal/format-text.ts'
 
-/** Every credential and secret is masked. */
+/** Credentials and secrets are masked. */
 export function showRequest(context: Context, request: OutgoingRequest): Promise<void> {
   return showRequests(context, [request])
 }
 
-/** As HTTP separated by empty lines, or as a list of values if `asList`. */
+/** Separated by empty lines as HTTP, or a list of values if `asList`. */
 export async function showRequests(
   context: Context,
   requests: readonly OutgoingRequest[],

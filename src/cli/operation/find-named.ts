@@ -11,7 +11,7 @@ import type { Find, Finding } from './operation-spec.ts'
 export interface Named {
   readonly list: () => Promise<Call>
   readonly argument: string
-  /** Of our server; such an id needs no lookup. */
+  /** An id of our server needs no lookup. */
   readonly id: RegExp
   /** `API keys`. */
   readonly several: string

@@ -67,7 +67,7 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
   }
 }
 
-/** Its rows are checked if a remote platform sends them. */
+/** The rows of a remote platform are checked. */
 function isFilteredList({ query = {}, fields, destroys, several }: OperationSpec<Call>): boolean {
   if (fields || destroys || several !== undefined) return false
   return Object.keys(query).some((parameter) => !unfiltered.has(parameter))
@@ -84,7 +84,6 @@ function many(argument: Argument): Argument {
   return { ...argument, rest: true, instead: [...(argument.instead ?? []), idsFlag.name] }
 }
 
-/** Its field stays unchanged without it. */
 function optional({ place, flag }: BoundFlag): BoundFlag {
   const { required: _required, default: _default, ...rest } = flag
   return { place, flag: rest }

@@ -17,7 +17,7 @@ export const unsetFlag: Flag = {
   summary: 'Reset fields to their defaults, by flag name',
 }
 
-/** A command reads the ids that another prints. */
+/** Lets a command read the ids that another prints. */
 export const idsFlag: Flag = {
   name: 'ids',
   kind: 'text',
@@ -50,7 +50,7 @@ export const ignoreFiltersFlag: Flag = {
   summary: 'Include rows that are outside of the filters or cannot be checked (other platforms)',
 }
 
-/** With `--ignore-filters`, rows outside of a filter are no error, which a note says. */
+/** `--ignore-filters` accepts rows outside of a filter, with a note. */
 export async function rowHandling(
   output: { note(text: string): Promise<void> },
   flags: Readonly<Record<string, unknown>>,
@@ -79,7 +79,6 @@ const delimiters: ReadonlyMap<string, string> = new Map([
   ['tab', '\t'],
 ])
 
-/** Throws a UsageError for another one, and for a format besides CSV. */
 export function delimiterOf(flags: FlagValues, format: string): string {
   const given = flags[delimiterFlag.name]
   if (given === undefined) return ','
@@ -91,7 +90,6 @@ export function delimiterOf(flags: FlagValues, format: string): string {
   throw new UsageError(`--delimiter must be a comma, ; or tab, not ${JSON.stringify(given)}`)
 }
 
-/** A repeatable flag gives a list of references. */
 export function queryOf(flags: readonly BoundFlag[], values: FlagValues): Record<string, unknown> {
   return Object.fromEntries(
     flags.flatMap(({ place, flag }) => {

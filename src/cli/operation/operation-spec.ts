@@ -22,10 +22,10 @@ export interface Rows {
 interface Destruction {
   /** As in `Refusing to … without confirmation`: `delete course ext:BIO-101`. */
   readonly action: (given: Given) => string
-  /** Before it is destroyed; undefined where the platform does not show it. */
+  /** Undefined where the platform does not show the record. */
   readonly read: (look: Lookup, given: Given) => Promise<unknown>
   readonly question: (look: Lookup, given: Given, found: unknown) => Promise<Question>
-  /** Without looking them up; if irreversible, the user types their number. */
+  /** If irreversible, the user types the number of things. */
   readonly several?: (
     look: Lookup,
     given: Given,
@@ -41,7 +41,7 @@ interface Confirmed {
   readonly consequence: string
 }
 
-/** Such as an API key by name. May read, never writes. */
+/** Finds an API key by its name, for example. May read, never writes. */
 export type Find = (given: Given) => Promise<string>
 
 export interface Finding {
@@ -50,7 +50,7 @@ export interface Finding {
 }
 
 interface Existing {
-  /** Whose key finds it; such a thing can be updated. */
+  /** A thing with a dataset is found by its key and can be updated. */
   readonly dataset?: DatasetName
   /** Finds it without a dataset; null if there is none. */
   readonly find?: (context: Context, caller: Caller, body: JsonObject) => Promise<JsonObject | null>
@@ -64,13 +64,12 @@ export interface OperationSpec<O extends Call> {
   readonly description?: string
   /** By default those of the HTTP method of its operation. */
   readonly writes?: readonly Effect[]
-  /** If that is not the response. */
+  /** Schemas of what it prints, if that is not the response. */
   readonly prints?: readonly string[]
   /** Lazily, since help does not need the contract. */
   readonly operation: () => Promise<O>
-  /** In the order of the command line. */
   readonly arguments?: { readonly [Name in keyof Params<O>]: Argument }
-  /** Given as an argument, such as the learner of a grade. */
+  /** A field that is an argument, such as the learner of a grade. */
   readonly subject?: { readonly field: string; readonly argument: Argument }
   /** `courses`, if the last argument may be several, or come from `--ids`. */
   readonly several?: string
@@ -91,14 +90,14 @@ export interface OperationSpec<O extends Call> {
   readonly secretField?: { readonly field: string; readonly input: SecretInput }
   /** If this field of the body is true, the answer lacks the secret. */
   readonly secretUnless?: string
-  /** The response with the secret. */
+  /** Hint if the response with the secret is lost. */
   readonly ifLost?: string
   /** A PUT: adds `--unset` and requires at least one change. */
   readonly merge?: true
   /** Adds `--if-version`. */
   readonly versioned?: true
   readonly columns?: readonly string[]
-  /** In a table or CSV instead of the whole answer. */
+  /** Printed in a table or CSV instead of the whole answer. */
   readonly rows?: Rows
   /** Null for success. */
   readonly exits?: (answer: unknown) => ExitName | null
@@ -109,7 +108,6 @@ export interface OperationSpec<O extends Call> {
   readonly done?: (answer: unknown, given: Given, unchanged: boolean) => string
   /** With further reads; undefined falls back to `done`. */
   readonly readDone?: (look: Lookup, given: Given) => Promise<string | undefined>
-  /** Below the table. */
   readonly notes?: (answer: object, given: Given) => string | null | Promise<string | null>
   readonly examples?: readonly string[]
 }
@@ -117,6 +115,5 @@ export interface OperationSpec<O extends Call> {
 export interface BoundCall extends Sources {
   readonly spec: Omit<OperationSpec<Call>, 'arguments' | 'operation'>
   readonly operation: Call
-  /** By field path. */
   readonly answers?: Map<string, unknown>
 }

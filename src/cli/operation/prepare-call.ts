@@ -87,7 +87,6 @@ async function inputOf(context: Context, given: Given, call: BoundCall): Promise
   }
 }
 
-/** Throws a UsageError if a flag gives it, too. */
 function subjectOf({ arguments: named, flags }: Given, { spec: { subject }, fields }: BoundCall): object {
   const value = subject && named[subject.argument.name]
   if (subject === undefined || value === undefined) return {}
@@ -126,7 +125,7 @@ interface BodySources {
   readonly fixed: Readonly<Record<string, unknown>> | undefined
   readonly password: PasswordUse | undefined
   readonly secretField: BoundCall['spec']['secretField']
-  /** By field path, kept for a retry. */
+  /** Kept for a retry, by field path. */
   readonly answers: Map<string, unknown>
 }
 
@@ -241,7 +240,7 @@ async function promptForMissing(
   }
 }
 
-/** The answers to the prompts would be lost with the call. */
+/** Checked first, because the answers to prompts would be lost with a failed call. */
 async function requireReferences(context: Context, given: Given, flags: readonly BoundFlag[]): Promise<void> {
   const { requireThing } = await import('../command/pick-thing.ts')
   for (const { flag } of flags) {
@@ -284,7 +283,7 @@ export function shapeOf(operation: Call, table: readonly string[]): Shape {
   }
 }
 
-/** To be removed when a resource is sent back as a new one. */
+/** Removed when a resource is sent back as a new one. */
 function readOnlyFields({ holds: { answer, body } }: Call): string[] {
   return answer.filter((path) => isField(path) && !body.includes(path))
 }

@@ -17,7 +17,7 @@ interface AnsweredCall {
   readonly rows: Rows | undefined
   /** Field of the answer, shown only once. */
   readonly secret: string | undefined
-  /** Instead of the output, if the command handles several. */
+  /** Gets the record instead of the output, if the command handles several. */
   readonly collect?: (record: unknown) => void
 }
 
@@ -106,7 +106,7 @@ function inWords(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
-/** The answer, sent fields that it omits, and the id in its usual place. */
+/** Adds sent fields that the answer omits, and the id in its usual place. */
 function recordForLine(data: unknown, { body }: AnyInput, id: string | null): unknown {
   const thing = { ...(isJsonObject(body) && body), ...(isJsonObject(data) && data) }
   return id === null || 'id' in thing ? thing : { ...thing, id }

@@ -64,7 +64,7 @@ export async function printList(
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
 }
 
-/** Called after the resource by default; null without the flag. */
+/** Default name: the resource. Null without the flag. */
 function sheetPlaceIn(settings: Settings, flags: Given['flags'], { id }: Operation): SheetPlace | null {
   const given = flags[sheetFlag.name]
   if (given === undefined) return null
@@ -87,7 +87,7 @@ function pageSizeQuery(limit: number): { limit?: number } {
   return limit === defaultPageSize ? {} : { limit: Math.min(limit, maxPageSize) }
 }
 
-/** Calls `onCut` with their number if more exist. */
+/** Calls `onCut` with the number of items if more exist. */
 async function* limitItems(
   limit: number,
   pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'more'>>,

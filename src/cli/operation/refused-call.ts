@@ -12,7 +12,6 @@ import type { Context } from '../command/context.ts'
 import type { BoundFlag } from '../command/flag.ts'
 import { bodyFlag, ifVersionFlag } from './operation-flags.ts'
 
-/** By request field. */
 export interface Sources {
   readonly fields: readonly BoundFlag[]
   readonly query: readonly BoundFlag[]
@@ -121,7 +120,7 @@ export async function withNearest(
 
 const keyedNouns = ['courses', 'lessons', 'users', 'groups', 'terms'] as const
 
-/** By external id, address, title or name; looks only at the first page of the list. */
+/** Compares external id, address, title and name on the first page of the list. */
 async function nearestHint({ session, io }: Context, missing: Missing | null): Promise<string | null> {
   const noun = keyedNouns.find((each) => each === missing?.noun)
   const caller = await session.caller()
@@ -187,7 +186,6 @@ function hintFor(refusal: ApiError, sources: Sources, given: Given): string | nu
 
 interface Missing {
   readonly noun: string
-  /** As it was given. */
   readonly value: string
   readonly isDeleted: boolean
 }
@@ -217,10 +215,10 @@ export type RefusalView = Pick<RefusedCallError, 'flagOf' | 'hint'> & {
   readonly message?: string
 }
 
-/** A body of another kind has nothing but these. */
+/** A body of another kind has only unknown fields. */
 const maxUnknown = 10
 
-/** A single one as the message, several counted and listed. */
+/** A single fault is the message, several are counted and listed. */
 export function describeFaults(
   { message: detail, faults, problem, status }: ApiError,
   { flagOf, givenFor, message = detail }: RefusalView,
@@ -281,7 +279,7 @@ function isGeneric(message: string): boolean {
   )
 }
 
-/** As in the program's own messages; several sentences keep theirs. */
+/** Single sentences have no full stop in the program's own messages; several keep theirs. */
 function withoutStop(text: string): string {
   return /[.?] \S/.test(text) ? text : text.replace(/\.$/, '')
 }
@@ -290,7 +288,7 @@ function isUnknown({ code }: Fault): boolean {
   return code === 'unknown_field' || code === 'unknown_parameter'
 }
 
-/** Continues the name of a field: `must be at most 100`. */
+/** True if it continues the name of a field: `must be at most 100`. */
 function isPhrase({ detail }: Fault): boolean {
   return /^[a-z]/.test(detail)
 }

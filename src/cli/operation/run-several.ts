@@ -78,7 +78,7 @@ interface RunParts {
 class SeveralCalls {
   readonly #parts: RunParts
   readonly #refused: Refused[] = []
-  /** The first that does not concern a thing. */
+  /** First error that does not concern a single thing. */
   #fault: Refused | null = null
   #exit: ExitWith | null = null
   #done = 0
@@ -88,7 +88,6 @@ class SeveralCalls {
     this.#parts = parts
   }
 
-  /** For tables a line per thing. */
   async show(things: readonly string[]): Promise<void> {
     const { context, call, caller } = this.#parts
     const { settings, output } = context
@@ -151,7 +150,6 @@ class SeveralCalls {
     throw partialError(call, total, failures)
   }
 
-  /** The lines above say so of each. */
   async #noteCounts(total: number): Promise<void> {
     const { context, call } = this.#parts
     if (total < 2 || call.spec.exists === undefined) return

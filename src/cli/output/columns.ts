@@ -2,7 +2,7 @@ import { isJsonObject, jsonText } from '../../codec/json-text.ts'
 import { type LabelledPath, labelColumns, valueAt } from '../../tables/column.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** In the order of the columns, nested as the API nests them. */
+/** Keeps the order of the columns and the nesting of the API. */
 export function pick(value: unknown, columns: readonly Column[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const column of columns) setAt(picked, column.path.split('.'), valueAt(value, column.path) ?? null)
@@ -30,7 +30,7 @@ function put(target: Record<string, unknown>, name: string, value: unknown): voi
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** With those of nested objects, each once. */
+/** Includes those of nested objects, each once. */
 export function pathsIn(values: readonly unknown[]): string[] {
   const paths = new Set<string>()
   for (const value of values) addPaths(paths, value, '')
@@ -77,7 +77,7 @@ export class AbsentColumns<C extends { readonly path: string }> {
   }
 }
 
-/** Itself, else all that end with it, such as `profile.firstName` for `firstName`. */
+/** The path itself, else all that end with it, such as `profile.firstName` for `firstName`. */
 export function matchingPaths(name: string, valid: readonly string[]): readonly string[] {
   return valid.includes(name) ? [name] : valid.filter((path) => path.endsWith(`.${name}`))
 }

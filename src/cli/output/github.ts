@@ -5,7 +5,7 @@ import { systemCode } from '../../config/errors.ts'
 import type { Finding, Findings } from '../terminal/errors.ts'
 import { type Io, note, writeStderr } from '../terminal/io.ts'
 
-/** For the page of a workflow run: all who can read the repository see it. */
+/** All who can read the repository see it on the page of a workflow run. */
 interface WorkflowReport extends Findings {
   /** Without values of people. */
   readonly title: string
@@ -31,7 +31,7 @@ function isInWorkflow({ env }: Pick<Io, 'env'>): boolean {
   return env['GITHUB_ACTIONS'] === 'true' && env['LEARNCTL_ANNOTATIONS'] !== 'never'
 }
 
-/** As annotations, and in the summary of the step; nothing elsewhere. `annotates` is false with JSON on standard error. */
+/** Adds annotations and a summary of the step; does nothing elsewhere. `annotates` is false with JSON on standard error. */
 export async function reportToWorkflow(io: Place, report: WorkflowReport, annotates = true): Promise<void> {
   if (!isInWorkflow(io)) return
   // Without the environment, by which writeStderr would break the commands.
@@ -59,7 +59,7 @@ export function createFindingList(): { add(finding: Finding): void; found(): Fin
   }
 }
 
-/** On standard error, which the runner reads as well (actions/runner, OutputManager): output stays data. */
+/** On standard error, which the runner reads as well (actions/runner, OutputManager): standard output stays data. */
 function annotationsOf(io: Place, { list, more }: WorkflowReport): string[] {
   const levels: readonly Level[] = ['error', 'warning', 'notice']
   const first = list[0]?.level
@@ -111,7 +111,6 @@ function lineIn(text: string): string {
   return shown.length > maxTextLength ? `${shown.slice(0, maxTextLength - 1)}…` : shown
 }
 
-/** Markdown in which all text is plain. */
 function summaryOf(io: Place, { title, counts = {}, list, more }: WorkflowReport): string {
   const columns = Object.entries(counts)
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`

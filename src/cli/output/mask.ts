@@ -17,7 +17,7 @@ export function maskSecrets(value: unknown): unknown {
   )
 }
 
-/** Leaves the beginning and end, to tell two apart: `lpk_***aB3x`. Masks a short one completely. */
+/** Keeps the beginning and end, to tell two apart: `lpk_***aB3x`. Masks a short one completely. */
 export function maskCredential(value: string): string {
   const prefix = /^lp[a-z]_/.exec(value)?.[0] ?? ''
   return value.length >= 24 ? `${prefix}${secretMask}${value.slice(-4)}` : secretMask
@@ -43,7 +43,7 @@ export function maskHeaders(headers: Readonly<Record<string, string>>): Record<s
   )
 }
 
-/** And whatever looks like a credential. */
+/** Also masks whatever looks like a credential. */
 export function maskText(text: string, secrets: readonly string[]): string {
   const without = maskSecretsInText(text, secrets)
   return credentialsInText.reduce((rest, pattern) => rest.replace(pattern, secretMask), without)

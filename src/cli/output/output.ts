@@ -16,7 +16,7 @@ import {
   reduceColumns,
 } from './formats/format.ts'
 
-/** Known before the result: they order columns and decide which names are valid. */
+/** Known before the result: it orders columns and decides which names are valid. */
 export interface Shape {
   readonly table: readonly string[]
   /** All paths that `--columns` accepts, objects before their fields. The leaves are the columns of a CSV. */
@@ -25,7 +25,7 @@ export interface Shape {
   readonly identifier?: string | undefined
   /** Between the cells of CSV (default a comma). */
   readonly delimiter?: string | undefined
-  /** Lists such results: the data dictionary has their types. */
+  /** Operation that lists such results, whose types are in the data dictionary. */
   readonly operation?: string | undefined
   /** Types and meanings of columns that the data dictionary lacks. */
   readonly described?: readonly EncodedColumn[]
@@ -35,13 +35,12 @@ type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
 
 export interface Output {
   one(value: unknown, shape: Shape): Promise<void>
-  /** As one document, page by page, in constant memory. A complete list is one page: `[rows]`. */
+  /** One document, page by page, in constant memory. A complete list is one page: `[rows]`. */
   list(pages: Pages, shape: Shape): Promise<void>
   /** As JSON or YAML, with iterable members of an object as lists. Nothing with --quiet, except in a dry run. */
   document(value: unknown): Promise<void>
-  /** Of unknown shape: as JSON unless another format is chosen. */
+  /** Values of unknown shape: JSON unless another format is chosen. */
   documents(pages: Pages): Promise<void>
-  /** Text of this program. */
   text(text: string): Promise<void>
   /** Foreign text; escapes its control characters on a terminal. */
   exact(pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<void>
@@ -84,7 +83,6 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
     for (const text of hiddenNotes(encoder)) await note(io, text)
   }
 
-  /** With the chosen columns, else with those of CSV. */
   async function printTables(binary: BinaryFormat, pages: Pages, shape: Shape): Promise<void> {
     const { loadTableEncoder, typeColumns } = await import('./formats/format.ts')
     const open = async (sample: readonly unknown[]) => {
@@ -170,7 +168,7 @@ function chosenColumns(
   return fitting.length > 0 ? fitting : null
 }
 
-/** May be undeclared fields of a sample; null for the default ones. */
+/** Undeclared fields of a sample are accepted; null for the default ones. */
 function chosenForSample(
   settings: Settings,
   sample: readonly unknown[],
@@ -180,18 +178,17 @@ function chosenForSample(
   return chosenColumns(settings, paths, [...new Set([...paths, ...pathsIn(sample)])])
 }
 
-/** Declared or in a sample. */
 function wholeColumns(sample: readonly unknown[], shape: Shape): readonly Column[] {
   const fields = columnsInRows(sample, shape)
   return labelColumns(fields, fields)
 }
 
-/** The chosen ones, else all. Throws a UsageError on unknown names. */
+/** Throws a UsageError on unknown names. */
 export function cellColumns(settings: Settings, sample: readonly unknown[], shape: Shape): readonly Column[] {
   return chosenForSample(settings, sample, shape) ?? wholeColumns(sample, shape)
 }
 
-/** A dry run shows what would happen. */
+/** A dry run shows what would happen, not ids. */
 function printsIds({ quiet, dryRun }: Pick<Settings, 'quiet' | 'dryRun'>): boolean {
   return quiet.value && !dryRun.value
 }
@@ -266,7 +263,7 @@ function isInside(path: string, cells: ReadonlySet<string>): boolean {
   return cells.has(path) || ancestorsOf(path).some((above) => cells.has(above))
 }
 
-/** Fields that the first page does not have and no column shows. */
+/** Late fields are those that the first page does not have and no column shows. */
 async function* collectLateFields(
   pages: Pages,
   shape: Shape,
@@ -285,7 +282,7 @@ export function hasChosenColumns({ columns }: Pick<Settings, 'columns'>): boolea
   return ['flag', 'environment'].includes(columns.origin.source)
 }
 
-/** Instead of a line about the change. */
+/** False means a line about the change instead of the record. */
 export function hasChosenForm(settings: Pick<Settings, 'output' | 'columns' | 'quiet'>): boolean {
   return settings.output.origin.source !== 'default' || hasChosenColumns(settings) || settings.quiet.value
 }

@@ -11,7 +11,6 @@ interface Figure {
   readonly value: number | null
 }
 
-/** For the data dictionary of a workbook. */
 export const figureColumns = [
   {
     name: 'section',
@@ -127,7 +126,6 @@ function headline(summary: Summary, width: number, chalk: ChalkInstance): string
     .join('\n')
 }
 
-/** As many per line as fit. */
 function flow(
   figures: readonly (readonly [name: string, value: string | number])[],
   width: number,
@@ -198,7 +196,7 @@ function padded(text: string, width: number): string {
 
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
-/** In eighths of a column. `part` is 0 to 1. */
+/** In eighths of a column; `part` is 0 to 1. */
 function bar(part: number, width: number): string {
   const steps = Math.round(Math.min(1, Math.max(0, part)) * width * 8)
   const text = '█'.repeat(Math.floor(steps / 8)) + (eighths[steps % 8] ?? '')

@@ -8,7 +8,6 @@ export function widthOf(columns = 80): number {
   return Math.max(40, Math.min(columns, 110))
 }
 
-/** The functions that parse load the parser. */
 export function createHost(width: number, runApart: RunApart): Host {
   const parse = async (argv: readonly string[], execute: (invocation: Invocation) => Promise<void>) => {
     const { createProgram } = await import('./program.ts')
@@ -53,7 +52,6 @@ async function manualPage(date: string, host: Host): Promise<string> {
   return manPage(await Promise.all(parts), { version, date })
 }
 
-/** Null if these words are none. */
 async function helpAt(path: readonly string[], width: number, host: Host): Promise<string | null> {
   if (path.length === 0) return topHelp()
   const found = await findPlace(path, host)
@@ -67,7 +65,6 @@ async function helpAt(path: readonly string[], width: number, host: Host): Promi
   return summary === undefined ? null : groupHelp([name, ...words].join(' '), summary, loaded, width)
 }
 
-/** With the words after it without aliases. */
 async function findPlace(path: readonly string[], host: Host) {
   const [first = '', ...others] = path
   const [name, ...typed] = [

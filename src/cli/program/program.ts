@@ -28,7 +28,7 @@ type Execute = (invocation: Invocation) => Promise<void>
 
 const globalOptions = Object.values<Setting>(settings).map(globalOption)
 
-/** It is parsed once. A parser gets its flags when it is used: there are about fifty parsers. */
+/** Parses once. A parser gets its flags when it is used: there are about fifty parsers. */
 class CommandLine implements Program {
   readonly #host: Host
   readonly #width: number
@@ -48,7 +48,7 @@ class CommandLine implements Program {
     await this.#createRoot(argv[0]).parseAsync(argv, { from: 'user' })
   }
 
-  /** With the noun that comes first, else with all: fifty parsers take as long as the work of a short command. */
+  /** With the first noun only, if there is one: fifty parsers take as long as the work of a short command. */
   #createRoot(first = ''): Parser {
     const names = Object.keys(nouns).filter((name) => name === first || !Object.hasOwn(nouns, first))
     const root = this.#prepare(new Parser('learnctl'), () => programHelp(nouns, 80))
@@ -124,7 +124,7 @@ class CommandLine implements Program {
     parser.hook('preSubcommand', (_, chosen) => this.#fill(chosen))
   }
 
-  /** Such as `grants` in `auth grants list`. */
+  /** Parser of a word such as `grants` in `auth grants list`. */
   #groupParser(parent: Parser, word: string, noun: Noun, commands: readonly Command[]): Parser {
     const known = parent.commands.find((child) => child.name() === word)
     if (known) return known
@@ -218,7 +218,7 @@ function storeAs(name: string, option: Option): Option {
   return Object.assign(option, { attributeName: () => key })
 }
 
-/** Also those given by a flag instead. Throws a UsageError for one that was given in both ways. */
+/** Includes those given by a flag instead. Throws a UsageError for one that was given in both ways. */
 function argumentsOf(parser: Parser, positions: readonly Argument[]): readonly string[] {
   const given = [...parser.args]
   for (const [index, { name, rest, unlisted = [] }] of positions.entries()) {
@@ -242,7 +242,7 @@ function attributeOf(name: string): string {
   return new Option(`--${name}`).attributeName()
 }
 
-/** Before the command, between its words, or after it. */
+/** Flags may stand before the command, between its words, or after it. */
 function globalsOf(parser: Parser): Record<string, unknown> {
   const parsers: Parser[] = []
   for (let each: Parser | null = parser; each; each = each.parent) parsers.unshift(each)
@@ -257,7 +257,6 @@ function globalsOf(parser: Parser): Record<string, unknown> {
   return Object.fromEntries(entries)
 }
 
-/** Without abbreviation. */
 function pathOf(parser: Parser): string {
   if (!parser.parent) return parser.name()
   const words = parser.parent.parent ? undefined : shortcuts[parser.name()]

@@ -123,7 +123,6 @@ export class PseudonymTable {
     this.hasPeople = this.columns.some(({ kind }) => kind !== null)
   }
 
-  /** In the order of the columns. */
   valuesOf(record: unknown): unknown[] {
     for (const field of isJsonObject(record) ? Object.keys(record) : []) {
       if (!this.#known.has(field) && this.#dropped.size < maxDropped) this.#dropped.add(field)
@@ -148,7 +147,7 @@ export class PseudonymTable {
     return this.columns.findIndex((column) => column.path === path)
   }
 
-  /** Their places in the values, too. */
+  /** Columns that people could be recognised by, and their places in the values. */
   recognisable(columns: readonly KeptColumn[]) {
     const found = columns.filter(isRecognisable)
     return {
@@ -157,7 +156,6 @@ export class PseudonymTable {
     }
   }
 
-  /** The pseudonym of a user, else of the record. */
   personIn(values: readonly unknown[]): string {
     const place = Math.max(
       0,
@@ -172,7 +170,7 @@ interface NamedColumns {
   readonly columns: readonly TableColumn[]
 }
 
-/** Times are days if they are reduced. */
+/** Times become days if they are reduced. */
 export function keptColumnsOf({ name, columns }: NamedColumns, times: CoarseTime | null): KeptColumn[] {
   return columns
     .filter((column) => keptPrivacies.has(column.privacy) && !isOfProfile(column))
@@ -245,7 +243,6 @@ export function kindOf(table: string, path: string, leaf = path): string {
 const keyBytes = 32
 const maxKeyBytes = 4096
 
-/** Only its owner can read it. Throws a UsageError if the file exists. */
 export async function createPseudonymKey(cwd: string, file: string): Promise<void> {
   if (existsSync(resolve(cwd, file))) {
     throw new UsageError(`${file} already exists`, {

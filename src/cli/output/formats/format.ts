@@ -5,13 +5,13 @@ import { type Column, pick } from '../columns.ts'
 /** Writes a list in pieces that form one valid document. */
 export interface ListEncoder {
   rows(values: readonly unknown[]): string
-  /** Alone, the document of an empty list. */
+  /** Alone, it gives the document of an empty list. */
   end(): string
   hidden?(): readonly string[]
   guarded?(): number
 }
 
-/** In pieces that may be empty. */
+/** Pieces may be empty. */
 export interface BinaryEncoder extends Pick<ListEncoder, 'hidden' | 'guarded'> {
   rows(values: readonly unknown[]): Promise<Uint8Array>
   end(): Promise<Uint8Array>
@@ -35,7 +35,7 @@ export interface Format {
   /** Set if the text may be coloured and has its control characters escaped. */
   readonly drawn?: true
   one(value: unknown): string
-  /** In pieces, which hold few items; undefined for a value without iterable members. */
+  /** Pieces hold few items; undefined for a value without iterable members. */
   pieces?(value: object): Iterable<string> | undefined
   list(): ListEncoder
 }
@@ -54,7 +54,7 @@ export function hiddenNotes({ hidden }: Pick<ListEncoder, 'hidden'>): string[] {
   return [`${count} hidden${names}; use --columns or a wider terminal`]
 }
 
-/** A gradebook may have thousands. */
+/** A gradebook may have thousands of columns. */
 const maxHidden = 20
 
 /** Its pieces are empty until a part of the file is complete. */
@@ -83,7 +83,7 @@ export async function loadTableEncoder(
   }
 }
 
-/** From the data dictionary, `own`, or the values. `operation` is the list of the rows; undefined without one. */
+/** `operation` lists the rows; undefined without one. `own` has columns that the data dictionary lacks. */
 export async function typeColumns(
   columns: readonly Column[],
   operation: string | undefined,

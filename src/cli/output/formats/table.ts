@@ -12,7 +12,7 @@ const gap = 2
 interface TableOptions {
   /** The most important first. */
   readonly columns: readonly Column[]
-  /** Then a list shows all of them, and a record no others. */
+  /** A list shows all chosen columns, and a record no others. */
   readonly chosen: boolean
   readonly width: number
   readonly chalk: ChalkInstance
@@ -55,7 +55,7 @@ export async function loadTable(options: TableOptions): Promise<Format> {
   }
 }
 
-/** Wider where values must not be truncated. */
+/** Later pages widen columns whose values must not be truncated. */
 function widened(widths: readonly (number | null)[], facts: readonly ColumnFacts[]): (number | null)[] {
   return widths.map((width, index) => {
     const { whole = false, natural = 0 } = facts[index] ?? {}
@@ -72,7 +72,7 @@ const borderless = Object.fromEntries(
 
 const instant = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/
 
-/** An instant only to the minute, which is enough to tell rows apart. */
+/** Instants are shown to the minute, which is enough to tell rows apart. */
 function cellOf(value: unknown, column: Column): string {
   return escapeHidden(cellText(valueAt(value, column.path))).replace(instant, '$1Z')
 }
@@ -168,7 +168,7 @@ function fitColumns(columns: readonly ColumnFacts[], width: number, keepAll: boo
   return widths
 }
 
-/** Null columns show all fields that are set. */
+/** Without columns all fields that are set. */
 interface RecordOptions {
   readonly columns: readonly Column[] | null
   readonly width: number
@@ -176,7 +176,7 @@ interface RecordOptions {
 }
 
 const step = 2
-/** Beside long names: the length of an id. */
+/** Room beside long names: the length of an id. */
 const minValueWidth = 36
 const narrowest = 8
 
