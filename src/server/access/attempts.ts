@@ -4,9 +4,7 @@ import { fingerprint, hmacKeyOf } from './secret.ts'
 
 /** Each name has its own delay, which grows with every failure. */
 export interface Attempts {
-  /**
-   * Counts a failure under all these names, until it is forgiven. Returns the seconds to wait, 0 if it is not too early.
-   */
+  /** Counts a failure under all these names, until it is forgiven. Returns the seconds to wait, 0 for none. */
   begin(names: readonly string[]): Promise<number>
   forgive(names: readonly string[]): Promise<void>
 }

@@ -235,9 +235,7 @@ function linkedOf(row: UnlinkedRow, place: number): Linked {
   }
 }
 
-/**
- * Details of entries about the user, and origins of entries by them. The entries stay, with the digests that link them.
- */
+/** Details of entries about the user, and origins of entries by them. The digests that link them stay. */
 export async function eraseFromAudit(database: Transaction, userId: string): Promise<void> {
   for (const column of [sql`subject_id`, sql`about_id`]) {
     await database.run(sql`update audit_entries set details = null where ${column} = ${userId}`)

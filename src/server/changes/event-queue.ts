@@ -183,7 +183,7 @@ interface Capturing extends Transaction {
   readonly captured: CapturedEvent[]
 }
 
-/** Whether an endpoint subscribes or not. The reply to a request follows after its events. */
+/** Passes them on whether an endpoint subscribes or not. The reply to a request follows after its events. */
 export function captureEvents(store: Store, onEvents: OnEvents): Store {
   return {
     ...store,

@@ -70,7 +70,7 @@ const sessionList: List<BrowserSession> = {
   ],
 }
 
-/** As the API does; ends every session and grant. */
+/** Ends every session and grant. */
 async function changePassword(signedIn: SignedInRequest, form: URLSearchParams): Promise<Reply> {
   const password = form.get('password') ?? ''
   if (password !== (form.get('repeated') ?? '')) {

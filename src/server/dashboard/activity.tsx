@@ -74,7 +74,6 @@ const files = tableFilePages({
 
 export const activityPages = [page, ...files]
 
-/** As a report shows it. */
 function activityShown(signedIn: SignedInRequest, activity: Activity): Child {
   const { by, timeZone, data } = activity
   const sum = (name: 'progressUpdates' | 'completions' | 'grades') =>

@@ -199,7 +199,6 @@ function fieldValue(values: AuditEntry['before'], field: string): Child {
   return <code>{lineOf(typeof value === 'string' ? value : JSON.stringify(value), 2000)}</code>
 }
 
-/** Reads the subjects that have a page, by noun. */
 const subjects = {
   course: { place: 'courses', operation: courses.get, parameter: 'courseId' },
   user: { place: 'learners', operation: users.get, parameter: 'userId' },

@@ -42,11 +42,9 @@ export interface SignedInRequest extends SignedInVisit {
 
 export type WritingRequest = SignedInRequest & { readonly database: Writing['database'] }
 
-/** As text, like that of an HTTP request. */
 interface Question {
   /** Default: those of the request. */
   readonly params?: Readonly<Record<string, string>>
-  /** Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly body?: unknown
 }
@@ -56,8 +54,8 @@ export function signedInRequestOf(visit: Visit, visitor: Visitor, user: SignedIn
 }
 
 /**
- * Runs work for a signed-in user in one transaction. Throws 403 if their access ended or their role changed since the
- * request was authenticated: its body may take long to arrive.
+ * In one transaction. Throws 403 if the access ended or the role changed since the request was authenticated: its body
+ * may take long to arrive.
  */
 export function writeFor<Result>(
   signedIn: SignedInRequest,
@@ -89,7 +87,6 @@ export async function ask<const O extends Operation>(
   return askOwn(signedIn, operation, question)
 }
 
-/** Undefined for a record that is not found. */
 export async function askOrNone<const O extends Operation>(
   signedIn: SignedInRequest,
   operation: O,
@@ -111,7 +108,6 @@ export async function askOwn<const O extends Operation>(
 ): Promise<Answer<O>> {
   const answer = await routeOf(operation).handle(callOf(signedIn, operation, question))
   if (answer instanceof Streamed) throw new TypeError(`${operation.id} answers with text`)
-  // Written by a handler of this operation.
   if (answer instanceof Written) return JSON.parse(answer.body) as Answer<O>
   // A handler answers what its operation declares: `routesOf` does not compile otherwise.
   return answer as Answer<O>

@@ -22,7 +22,7 @@ import {
 
 const section = '/dashboard/changes'
 
-/** Imports, rosters, applies and the like: admins see all, others their own. */
+/** Admins see all, others their own. */
 const list = listPage<Change>({
   path: section,
   title: 'Changes',

@@ -127,7 +127,6 @@ function firstGrade({ id }: Course): Child {
   )
 }
 
-/** One for each item. */
 function columnsOf(
   items: readonly GradedItem[],
   grades: readonly Grade[],

@@ -15,7 +15,7 @@ import { type FilterField, filterForm } from './list-parameters.tsx'
 import { completionBar } from './standing.tsx'
 import { Day, formatPercent, recordUrl, statusWords } from './values.tsx'
 
-/** Of a course, around these columns; the names link to the learners' pages, or those below them at `page`. */
+/** The names link to the learners' pages, or those below them at `page`. */
 export function learnerList(
   title: string,
   caption: string,

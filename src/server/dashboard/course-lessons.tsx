@@ -40,7 +40,6 @@ const page: DashboardPage = {
   },
 }
 
-/** Without the content of the lessons. */
 const files = tableFilePages({
   path: '/dashboard/courses/:courseId/lessons',
   operation: lessons.list,
@@ -53,7 +52,7 @@ const files = tableFilePages({
 
 export const courseLessonsPages = [page, ...files]
 
-/** Lessons are those on this page; without a module, those outside of all. */
+/** Lessons on this page; without a module, those outside of all. */
 interface Part {
   readonly module: Course['modules'][number] | undefined
   readonly lessons: readonly Lesson[]

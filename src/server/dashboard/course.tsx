@@ -73,7 +73,6 @@ async function ownProgress(signedIn: SignedInRequest, course: Course): Promise<r
   ]
 }
 
-/** One of the pages of a course. */
 export async function coursePage(
   signedIn: SignedInRequest,
   { id, title: name, difficulty, status, externalId }: Course,
@@ -185,7 +184,6 @@ function statusLinks(
   ]
 }
 
-/** For a course without learners, each with its command. */
 async function nextSteps(signedIn: SignedInRequest, course: Course): Promise<Child> {
   const { id, status } = course
   const { data } = await ask(signedIn, lessons.list, { query: { course_id: id, limit: '1' } })

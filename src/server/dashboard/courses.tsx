@@ -19,7 +19,6 @@ interface CourseRow {
   readonly course: Course
   /** Undefined for users who do not see other learners. */
   readonly standing: (EnrollmentCounts & { readonly averageCompletionPercentage: number | null }) | undefined
-  /** Among the courses on this page. */
   readonly hasUniqueTitle: boolean
 }
 
@@ -93,7 +92,6 @@ export function seesLearners(signedIn: SignedInRequest): boolean {
   return isRole(signedIn, ...analytics.learners.roles)
 }
 
-/** Parameters of the API by those of the page. */
 const filterNames = { q: 'q', status: 'status', difficulty: 'difficulty', term_id: 'term' }
 
 async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
@@ -142,7 +140,7 @@ export async function courseRowsOf(
 
 const maxChoices = 100
 
-/** The first courses by title and in any case the chosen one; its label says if there are more. */
+/** By title, and in any case the chosen one; the label says if there are more. */
 export async function courseFilter(signedIn: SignedInRequest): Promise<FilterField> {
   const { data, nextCursor } = await ask(signedIn, courses.list, {
     query: { sort: 'title', limit: String(maxChoices) },

@@ -9,7 +9,6 @@ import { noteOf, showRefusal } from './frame.tsx'
 
 export interface DashboardPage {
   readonly path: `/dashboard${string}`
-  /** Reads from one snapshot. */
   readonly show: (signedIn: SignedInRequest) => Reply | Promise<Reply>
   /** True if `show` may read the whole academy; default: false. */
   readonly isLong?: (signedIn: SignedInRequest) => boolean
@@ -26,7 +25,7 @@ export interface DashboardPage {
 const why = 'Sign in with your academy account to open the dashboard.'
 const signedOut = 'You are signed out. Sign in to continue; your change was not saved.'
 
-/** GET and POST. A visitor who is not signed in signs in on the page first. */
+/** A visitor who is not signed in signs in on the page first. */
 export function pageRoutesOf(page: DashboardPage): WebRoute[] {
   const { path, show, isLong } = page
   return [
@@ -110,12 +109,11 @@ async function submitForm(
   }
 }
 
-/** The submitted values are at fault. */
 function isOfForm({ status, errors }: ProblemError): boolean {
   return [409, 422, 429].includes(status) || (status === 404 && errors !== undefined)
 }
 
-/** Shows a refusal below the navigation. Unexpected errors are rethrown, for a page without it. */
+/** Unexpected errors are rethrown, for a page without the navigation. */
 async function withRefusals(signedIn: SignedInRequest, work: () => Reply | Promise<Reply>): Promise<Reply> {
   try {
     return await work()

@@ -127,7 +127,6 @@ const page: DashboardPage = {
   },
 }
 
-/** Faults point to the form's field. */
 async function saveMapping(
   signedIn: SignedInRequest,
   { lmsKind }: DeliveryDetails,
@@ -145,7 +144,7 @@ async function saveMapping(
   }
 }
 
-/** Returns the other system's keys of the course and learner; none if it is no longer connected. */
+/** None if the other system is no longer connected. */
 async function keysOf(signedIn: SignedInRequest, { lmsKind, body }: DeliveryDetails): Promise<Keys> {
   const settings = await askOrNone(signedIn, integrations.get, { params: { lmsKind } })
   if (!settings) return { course: undefined, user: undefined }
@@ -198,7 +197,7 @@ function factsOf(signedIn: SignedInRequest, delivery: DeliveryDetails, keys: Key
   ]
 }
 
-/** Asks for the course and the user that are missing and that the other system names. */
+/** Asks for what is missing and the other system names. */
 function replayFormOf({ missing, lmsKind, reason }: DeliveryDetails, keys: Keys): RecordForm {
   const isMissing = {
     course: missing.includes('course'),
@@ -334,7 +333,6 @@ function linkOf(
   return recordLink(signedIn, place, id, lineOf(name ?? id, 255))
 }
 
-/** Undefined before the first one. */
 export async function lastDelivery(signedIn: SignedInRequest, kind: LmsKind): Promise<Delivery | undefined> {
   const { data } = await ask(signedIn, deliveries.list, { query: { lms_kind: kind, limit: '1' } })
   return data[0]

@@ -10,7 +10,7 @@ export const kindWords: Readonly<Record<EndpointKind, string>> = {
   xapi: 'Learning record store (xAPI)',
 }
 
-/** Of an endpoint of this kind; without it, of a new one that can be of any kind. */
+/** Without a kind, of a new endpoint that can be of any kind. */
 export function endpointForm(kind?: string): RecordForm {
   const isChat = kind === 'slack' || kind === 'teams'
   return {
@@ -43,7 +43,7 @@ const kindField: FormField = {
 
 const nounWords: Readonly<Record<string, string>> = { enrollment: 'Enrolment' }
 
-/** All, then by noun: patterns for whole nouns (`course.*`), each with its events. */
+/** Each noun's pattern (`course.*`) comes before its events. */
 const eventChoices = eventPatterns.map((pattern) => {
   if (pattern === '*') return { value: pattern, words: 'All events' }
   const [noun = ''] = pattern.split('.')
@@ -56,7 +56,6 @@ const hours = Array.from({ length: 24 }, (_, hour) => ({
   words: `${String(hour).padStart(2, '0')}:00`,
 }))
 
-/** What a chat receives, and when. */
 const chatFields: readonly (FormField | FormPart)[] = [
   {
     name: 'schedule',
@@ -99,7 +98,6 @@ const actorWords: Readonly<Record<Actor, string>> = {
   email: 'By e-mail address',
 }
 
-/** What statements look like, and how the record store is reached. */
 function xapiFields(passwordHint: string): FormField[] {
   return [
     { name: 'xapiVersion', of: 'xapi', label: 'Version of xAPI' },

@@ -10,7 +10,6 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { addressOf, framePage, goTo, type NoteName, type Section } from './frame.tsx'
 import { factList, type ListedFacts } from './values.tsx'
 
-/** Posted to the page it is on. */
 export function postForm(
   { base, request, visitor }: SignedInRequest,
   label: string,
@@ -29,7 +28,7 @@ export function onceField({ academy }: SignedInRequest): Child {
   return <input type="hidden" name="once" value={academy.newId('req')} />
 }
 
-/** In one transaction. A repeated form, such as by a reload of its response, redirects to `again`. */
+/** A repeated form, such as by a reload of its response, redirects to `again`. */
 export function submitOnce(
   signedIn: SignedInRequest,
   form: URLSearchParams,
@@ -101,7 +100,7 @@ export function isFaulty(fault: ProblemError | undefined, name: string): true | 
 interface Confirmation<Item> {
   readonly path: DashboardPage['path']
   readonly section: Section
-  /** It needs the right to it; without `act`, it is also what the form does. */
+  /** Without `act`, it is also what the form does. */
   readonly operation?: Operation
   /** Throws 404. */
   readonly find: (signedIn: SignedInRequest) => Promise<Item>
@@ -118,7 +117,7 @@ interface Confirmation<Item> {
   readonly shown?: (signedIn: WritingRequest) => Promise<Reply>
 }
 
-/** Asks before something is deleted or revoked; works without scripts. */
+/** Works without scripts. */
 export function confirmationPage<Item>({
   path,
   section,

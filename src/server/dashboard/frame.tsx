@@ -13,7 +13,6 @@ import { type PageOptions, page, seeOther } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
 
-/** By path, with their names in the navigation. */
 const sections = {
   '/dashboard': 'Overview',
   '/dashboard/report': 'Report',
@@ -28,10 +27,9 @@ const sections = {
   '/dashboard/account': 'Account',
 } as const
 
-/** The path of its first page. */
 export type Section = keyof typeof sections
 
-/** Those that see a section in the navigation; all if absent. */
+/** All if absent. */
 const rolesOf: Partial<Record<Section, readonly RoleName[]>> = {
   '/dashboard/report': analytics.report.roles,
   '/dashboard/people': analytics.learners.roles,
@@ -85,7 +83,7 @@ export function framePage(
   )
 }
 
-/** Lower-cases the first letter, unless the title starts with an abbreviation (`API keys`). */
+/** `API keys` stays as it is. */
 function withinSentence(title: string): string {
   return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
 }
@@ -112,7 +110,6 @@ export function addressOf({ base }: SignedInRequest, path: `/dashboard${string}`
   return `${base}${path}${note ? `?done=${note}` : ''}`
 }
 
-/** Redirects to a page with a note, after a form. */
 export function goTo(signedIn: SignedInRequest, path: `/dashboard${string}`, note: NoteName): Reply {
   return seeOther(addressOf(signedIn, path, note))
 }
@@ -160,7 +157,7 @@ function Banner({ signedIn, section }: { signedIn: SignedInRequest; section: Sec
   )
 }
 
-/** Between the pages about one record; the one that is shown is marked. Tabs that are false are left out. */
+/** Tabs that are false are left out. */
 export function pageTabs(
   label: string,
   shown: string,
@@ -182,7 +179,7 @@ export function pageTabs(
   )
 }
 
-/** On the form that redirected to a page, by the value of `?done=`. */
+/** By the value of `?done=`. */
 const notes = {
   key_made_before:
     'This form was already submitted; no second key was created. The key is in the list; its value is shown only once.',

@@ -101,7 +101,6 @@ export async function gradeList(
     learnerId: string
     courseId?: string
     caption: string
-    /** Content in place of a table without rows. */
     none: Child
   },
 ): Promise<Child> {
@@ -133,7 +132,7 @@ const gradeColumns: readonly ListColumn<Grade>[] = [
   { name: 'Graded', cell: ({ gradedAt }) => <Day time={gradedAt} /> },
 ]
 
-/** In per cent, linked if there is a request, and the given score if it has another maximum. */
+/** Linked if there is a request. */
 export function scoreOf(grade: Grade | undefined, signedIn?: SignedInRequest): Child {
   if (!grade) return none
   const { id, scoreGiven, scoreMaximum, published, percent } = grade

@@ -67,7 +67,6 @@ function secretHint(set: StoredSecret | null | undefined): string {
   return `Set on ${set.setAt.slice(0, 10)}${end}. Leave it empty to keep it`
 }
 
-/** Choices for the current webhook secrets: how long they stay valid, or to remove them. */
 function webhookSecretChoices(hasPrevious: boolean): (FormField | FormPart)[] {
   const end = {
     name: 'endPrevious',
@@ -94,7 +93,6 @@ function webhookSecretChoices(hasPrevious: boolean): (FormField | FormPart)[] {
   ]
 }
 
-/** A OneRoster provider is read with this client. */
 function clientFields(secret: StoredSecret | null): FormField[] {
   return [
     { name: 'tokenUrl', label: 'Token URL', hint: 'Where access tokens are requested' },
@@ -131,7 +129,7 @@ export function integrationInputOf(form: URLSearchParams, kind: LmsKind, now: Da
   }
 }
 
-/** When a replaced secret ends; an empty object if at once. */
+/** Empty if it ends at once. */
 export function overlapOf(hours: number, now: Date): { readonly oldSecretEndsAt?: string } {
   if (!(hours > 0 && hours <= 168)) return {}
   return { oldSecretEndsAt: new Date(now.getTime() + hours * 60 * 60 * 1000).toISOString() }

@@ -57,7 +57,6 @@ const itemList: List<Item> = {
 
 const ids = new Intl.Collator('en', { numeric: true })
 
-/** Items of the other system's gradebook. */
 export function gradeItemsCard(
   signedIn: SignedInRequest,
   gradeItems: Integration['gradeItems'],
@@ -198,7 +197,7 @@ export function referenceOf(noun: string, text: string): string {
   return noun === 'user' && /^[^:\s]+@[^@\s]+$/.test(reference) ? `email:${reference}` : reference
 }
 
-/** A form of one button in a row, with a hidden field; `name` is for screen readers. */
+/** `name` is for screen readers. */
 function deleteForm(
   signedIn: SignedInRequest,
   what: string,

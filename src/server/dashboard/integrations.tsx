@@ -35,7 +35,7 @@ interface System {
   readonly last: Delivery | undefined
 }
 
-/** For admins: systems that can send grades. */
+/** For admins. */
 const list = listPage<System>({
   path: section,
   title: 'Integrations',
@@ -81,7 +81,6 @@ const list = listPage<System>({
 })
 
 interface Shown {
-  /** The form that was submitted. */
   readonly sent?: FormState
   readonly checked?: IntegrationCheck
 }
@@ -189,7 +188,6 @@ async function showIntegration(signedIn: SignedInRequest, { sent, checked }: Sho
   )
 }
 
-/** The address that the system sends to, the state of the connection, and what can be done with it. */
 function connectionCard(
   signedIn: SignedInRequest,
   kind: LmsKind,
@@ -232,7 +230,7 @@ function takesAnySecret(kind: LmsKind): boolean {
   return kind !== 'thinkific'
 }
 
-/** Once for each form, and shows the secret; no other page does. */
+/** Once for each form; no other page shows the secret. */
 function generateSecret(signedIn: SignedInRequest, form: URLSearchParams, kind: LmsKind): Promise<Reply> {
   const here = `${section}/${kind}` as const
   return submitOnce(signedIn, form, addressOf(signedIn, here, 'secret_made_before'), async (inside) => {
@@ -316,7 +314,6 @@ function checkCard({ checks, passed }: IntegrationCheck): Child {
   )
 }
 
-/** Whether deliveries are accepted. */
 function connectionState(integration: Integration | undefined): Child {
   if (!integration) return stateTag('not connected', '')
   const { lmsKind, secrets, rootAccountUuid } = integration

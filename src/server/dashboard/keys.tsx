@@ -77,7 +77,6 @@ function stateOf({ revokedAt, expiresAt }: Key, { request }: SignedInRequest): s
   return expiresAt && expiresAt <= request.now.toISOString() ? 'expired' : 'active'
 }
 
-/** With the scopes that the user's role allows. */
 function keyForm({ principal, request }: SignedInRequest): RecordForm {
   return {
     label: 'Create a key',

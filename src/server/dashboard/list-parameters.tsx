@@ -14,7 +14,6 @@ export function pageQueryOf({ query }: SignedInRequest): PageQuery {
   return { limit: String(pageSize), cursor: query.get('cursor') ?? undefined }
 }
 
-/** Parameters of one page, or of the form that led there. */
 const ofOnePage = ['cursor', 'done', 'rest'] as const
 
 export function withoutPageOf(query: URLSearchParams): URLSearchParams {
@@ -45,10 +44,7 @@ export function hereWith(
   return pathWith(base + request.path, search) + (anchor === undefined ? '' : `#${anchor}`)
 }
 
-/**
- * Links to the first page and to the next one: a cursor leads forward only, and the browser leads back. Null if there is
- * a single page.
- */
+/** A cursor leads forward only, and the browser leads back. Null if there is a single page. */
 export function nextPage(signedIn: SignedInRequest, nextCursor: string | null, anchor?: string): Child {
   const isFirst = signedIn.query.get('cursor') === null
   if (nextCursor === null && isFirst) return null
@@ -66,7 +62,7 @@ export function nextPage(signedIn: SignedInRequest, nextCursor: string | null, a
   )
 }
 
-/** Items are shown so many at a time; `at` is from 1. */
+/** `at` is from 1. */
 interface ItemPage {
   readonly at: number
   readonly size: number
@@ -79,7 +75,7 @@ export function itemPageOf(given: string | null, size: number, total: number): I
   return { at: Math.min(Math.max(1, Math.trunc(Number(given)) || 1), last), size, total }
 }
 
-/** Links to the other items; null if there are few. They stay on this page of the list. */
+/** Null if there are few. They stay on this page of the list. */
 export function itemPages(signedIn: SignedInRequest, { at, size, total }: ItemPage, anchor: string) {
   if (total <= size) return null
   const cursor = signedIn.query.get('cursor')
@@ -94,30 +90,23 @@ export function itemPages(signedIn: SignedInRequest, { at, size, total }: ItemPa
   )
 }
 
-/** A parameter of the URL. */
 export interface FilterField {
   readonly name: string
   readonly label: string
   /** Default: text. */
   readonly type?: 'search' | 'date' | 'text'
-  /** Values to choose from, each with its words. Without a choice the parameter is empty. */
+  /** Without a choice the parameter is empty. */
   readonly choices?: readonly FilterChoice[]
-  /** Choices below headings. */
   readonly groups?: readonly (readonly [heading: string, choices: readonly FilterChoice[]])[]
   readonly all?: string
-  /** Choice without the parameter, in place of an empty one. */
+  /** In place of an empty choice. */
   readonly standard?: string
   readonly placeholder?: string
 }
 
 type FilterChoice = readonly [value: string, words: string]
 
-/**
- * The form that filters a list. It is sent with GET, so the URL has the filter: it can be reloaded, shared and gone back to. Other
- * parameters stay, such as the order.
- *
- * @param anchor id of the element to scroll to
- */
+/** Sent with GET, so that the URL can be reloaded and shared. `anchor` is the element to scroll to. */
 export function filterForm(
   signedIn: SignedInRequest,
   label: string,
@@ -193,7 +182,6 @@ export interface FilterLink {
   readonly href: string
   readonly isChosen: boolean
   readonly count?: number | undefined
-  /** It begins another kind of filter. */
   readonly isApart?: boolean
 }
 
@@ -213,7 +201,7 @@ export function filterLinks(label: string, links: readonly FilterLink[]): Child 
   )
 }
 
-/** Parameters of the API by those of a page; those that are empty are left out. */
+/** Empty parameters are left out. */
 export function filterIn<const Names extends Readonly<Record<string, string>>>(
   query: URLSearchParams,
   names: Names,

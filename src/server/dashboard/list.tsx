@@ -19,7 +19,7 @@ import {
 import { filledInWith, type RecordForm, recordForm } from './record-form.tsx'
 import { type FilePage, fileLinks, tableFilePages } from './table-file.tsx'
 
-/** Rows are the records of an operation, unless `rows` makes them from these. */
+/** The records of an operation, unless `rows` makes others from these. */
 interface ListPage<Row, Item = Row> {
   readonly path: DashboardPage['path']
   /** Default: the path. */
@@ -33,25 +33,19 @@ interface ListPage<Row, Item = Row> {
   readonly operation: Operation
   /** The user's own records, which the API leaves to admins. */
   readonly isOwn?: true
-  /** Parameters of the operation, by the filter of the URL. */
   readonly query?: (signedIn: SignedInRequest) => Readonly<Record<string, string | undefined>>
   /** Parameter `q` also finds a record by its complete external id. */
   readonly findsExternalIds?: true
   readonly rows?: (signedIn: SignedInRequest, items: readonly Item[]) => Promise<readonly Row[]>
-  /** The rows of a page that shows another list than its files do. */
+  /** If the page shows another list than its files do. */
   readonly read?: (signedIn: SignedInRequest) => Promise<Listed<Row>>
-  /** The form above the list. */
   readonly filter?: {
     readonly label: string
     readonly fields: (signedIn: SignedInRequest) => readonly FilterField[] | Promise<readonly FilterField[]>
   }
-  /** Content between the form and the list. */
   readonly above?: (signedIn: SignedInRequest, listed: Listed<Row>) => Child
-  /** In place of a table without rows. */
   readonly none?: Child | ((signedIn: SignedInRequest) => Child)
-  /** The same, with a filter. */
   readonly noMatch?: string
-  /** Content below the list. */
   readonly below?: (signedIn: SignedInRequest) => Promise<Child>
   readonly create?: Creation
   readonly hasNoFile?: true
@@ -59,14 +53,12 @@ interface ListPage<Row, Item = Row> {
   readonly isLong?: DashboardPage['isLong']
 }
 
-/** A form below the list that makes one more. */
 interface Creation {
   readonly title: string
   readonly form: RecordForm | ((signedIn: SignedInRequest) => RecordForm)
   /** Default: the defaults of the API. */
   readonly initial?: (signedIn: SignedInRequest) => Readonly<Record<string, unknown>>
   readonly submit: (signedIn: WritingRequest, form: URLSearchParams) => Promise<Reply>
-  /** Note of a form that is submitted again. */
   readonly again: NoteName
 }
 
@@ -92,7 +84,6 @@ export interface Listed<Item> {
   readonly fault?: ProblemError
 }
 
-/** The fault instead, if the filter of the URL is wrong. */
 export async function readOrFault<Value>(read: () => Promise<Value>): Promise<Value | ProblemError> {
   try {
     return await read()
@@ -102,13 +93,11 @@ export async function readOrFault<Value>(read: () => Promise<Value>): Promise<Va
   }
 }
 
-/** No records, and the fault, if the filter of the URL is wrong. */
 export async function listedOrFault<Item>(read: () => Promise<Listed<Item>>): Promise<Listed<Item>> {
   const found = await readOrFault(read)
   return found instanceof ProblemError ? { data: [], nextCursor: null, fault: found } : found
 }
 
-/** The page, and the pages of its files. */
 export function listPage<Row, Item = Row>(page: ListPage<Row, Item>): DashboardPage[] {
   const { path, operation, create, act, hasNoFile, isLong } = page
   const submit =
@@ -143,7 +132,6 @@ async function readItems<Row, Item>(
   if (!isOwn) requireRight(signedIn.principal, operation)
   const given = { ...query?.(signedIn), ...page }
   const read = (asked: Readonly<Record<string, string | undefined>>) =>
-    // A list answers its items.
     askOwn(signedIn, operation, { query: asked }) as Promise<FilePage<Item>>
   return findsExternalIds ? readWithExternalId(given, read) : read(given)
 }
@@ -153,7 +141,6 @@ async function readRows<Row, Item>(
   signedIn: SignedInRequest,
 ): Promise<Listed<Row>> {
   const { data, nextCursor } = await readItems(page, signedIn, pageQueryOf(signedIn))
-  // Without `rows` they are the items.
   const rows = page.rows ? await page.rows(signedIn, data) : (data as readonly unknown[] as readonly Row[])
   return { data: rows, nextCursor }
 }
@@ -197,10 +184,9 @@ async function showList<Row, Item>(
 }
 
 interface AroundList {
-  /** Heading of the page; the list does not repeat it on the screen. */
+  /** Not repeated on the screen. */
   readonly heading?: string
   readonly above?: Child
-  /** Text or content in place of a table without rows. */
   readonly none?: Child
   readonly below?: Child
 }
@@ -284,8 +270,8 @@ function integrationTabs({ base }: SignedInRequest, shown: IntegrationTab): Chil
 type SearchQuery = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads a page of a search that finds a record by its complete external id as well, which comes first. The index of
- * external ids finds it, so that the search itself is the one of the API.
+ * Finds a record by its complete external id, too, which comes first. The index of external ids finds it, so that the
+ * search itself is that of the API.
  */
 async function readWithExternalId<Item>(
   query: SearchQuery,

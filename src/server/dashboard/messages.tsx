@@ -30,7 +30,6 @@ const [section, path] = ['/dashboard/integrations', '/dashboard/messages'] as co
 export const statusField: FilterField = {
   name: 'status',
   label: 'State',
-  // In the order of a message's life.
   choices: capitalizedChoices(['pending', 'delivered', 'failed']),
   all: 'Any state',
 }

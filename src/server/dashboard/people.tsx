@@ -92,7 +92,6 @@ export const peoplePages = listPage<User>({
   noMatch: 'No people match.',
 })
 
-/** Parameters of the API by those of the page. */
 const filterNames = { q: 'q', role: 'role', status: 'status', group_id: 'group' }
 
 async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
@@ -112,7 +111,6 @@ function personName({ profile: { firstName, lastName }, email }: User): string {
 
 const learnerPath = '/dashboard/learners/:userId'
 
-/** For staff. */
 const coursesPage: DashboardPage = {
   path: learnerPath,
   async show(signedIn) {
@@ -136,7 +134,6 @@ const coursesPage: DashboardPage = {
   },
 }
 
-/** For staff. */
 const gradesPage: DashboardPage = {
   path: `${learnerPath}/grades`,
   async show(signedIn) {
@@ -262,7 +259,7 @@ interface Learner {
   readonly name: string
 }
 
-/** Throws 403 unless the user's role can see other learners. */
+/** Throws 403. */
 async function learnerOf(signedIn: SignedInRequest): Promise<Learner> {
   requireRight(signedIn.principal, analytics.learners)
   const user = await ask(signedIn, users.get)
@@ -326,7 +323,6 @@ async function coursesOfUser(
   ]
 }
 
-/** The user's own courses and progress. */
 export async function showOwnCourses(signedIn: SignedInRequest): Promise<Reply> {
   const { database, user, request } = signedIn
   const unpublished = rowsOfUser(user.id, { isPublished: false })

@@ -4,19 +4,16 @@ import { invalid, type ProblemError } from '../problem-error.ts'
 import type { SignedInRequest } from './call-api.ts'
 import { faultList, isFaulty, onceField, postForm } from './form.tsx'
 
-/** A form of the body of an operation, as data. */
 export interface RecordForm {
-  /** Accessible name. */
   readonly label: string
   readonly button: string
   readonly fields: readonly (FormField | FormPart)[]
   /** Its schemas tell how fields are shown, bounded and read; a field that it lacks is left to the page. */
   readonly body?: z.ZodType
-  /** Value of the hidden field `action`, for pages with several forms. */
+  /** For pages with several forms. */
   readonly action?: string
   /** For `submitOnce`. */
   readonly isOnce?: true
-  /** Below its fields. */
   readonly note?: string
 }
 
@@ -40,11 +37,9 @@ interface FormChoice {
   readonly value: string
   readonly words: Child
   readonly meaning?: string
-  /** Name of a fold that it is in. */
   readonly fold?: string
 }
 
-/** Fields below a legend, or folded. */
 export interface FormPart {
   readonly legend?: string
   readonly summary?: string
@@ -57,7 +52,6 @@ type Look = 'text' | 'secret' | 'number' | 'lines' | 'json' | 'checkbox' | 'chec
 
 export interface FormState {
   readonly form: URLSearchParams
-  /** That of its last submission. */
   readonly fault?: ProblemError | undefined
 }
 
@@ -262,7 +256,6 @@ function choicesOf(
   )
 }
 
-/** The meaning stands below the words. */
 function choiceOf(
   { words, meaning }: { readonly words: Child; readonly meaning?: string | undefined },
   input: JSX.IntrinsicElements['input'],
@@ -284,7 +277,7 @@ function choiceOf(
   )
 }
 
-/** Of a JSON Schema, without null. */
+/** Without null. */
 interface Property {
   readonly type?: string
   readonly enum?: readonly string[]

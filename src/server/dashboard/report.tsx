@@ -47,7 +47,6 @@ const page: DashboardPage = {
   },
 }
 
-/** As `learnctl report` writes it. */
 const file: DashboardPage = {
   path: `${path}.html`,
   isLong: () => true,

@@ -9,7 +9,7 @@ export type EnrollmentCounts = Pick<Standing, 'enrollments' | 'notStarted' | 'in
 
 const ranges = Array.from({ length: 10 }, (_, tenth) => `${tenth * 10}–${tenth * 10 + 9}`)
 
-/** A bar by status, columns by tenths for those in progress, and the same as a table. */
+/** Columns are tenths of those in progress. */
 export function completionChart(standing: Standing): Child {
   const { enrollments, inProgress, tenths } = standing
   return (

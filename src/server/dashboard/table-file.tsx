@@ -92,7 +92,7 @@ async function sendXlsx(file: TableFile, signedIn: SignedInRequest): Promise<Rep
   return sendWorkbook(signedIn, await columnsOf(file), nameOf(file), pages)
 }
 
-/** The name of the file says so if it has not all rows. */
+/** Its name says so if it has not all rows. */
 async function sendWorkbook(
   signedIn: SignedInRequest,
   columns: readonly TableColumn[],
@@ -144,7 +144,6 @@ export function workbookPage({
   }
 }
 
-/** Each of the later ones is read when it is wanted. */
 async function* pagesOf(first: FilePage, readNext: (cursor: string) => Promise<FilePage>) {
   yield first.data
   for (let cursor = first.nextCursor; cursor !== null; ) {
@@ -171,7 +170,6 @@ function nameOf({ path }: TableFile): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** Columns of the data dictionary. */
 async function columnsOf({
   operation,
   columns,

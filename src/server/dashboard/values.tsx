@@ -13,7 +13,6 @@ export const statusWords: Readonly<Record<ProgressStep['status'], string>> = {
   completed: 'Completed',
 }
 
-/** In place of a value. */
 export const none = <span class="none">–</span>
 
 /** Foreign text in one line; a dash for null. */
@@ -35,7 +34,6 @@ interface Based {
   readonly base: string
 }
 
-/** With a page for each record. */
 type Place =
   | 'courses'
   | 'learners'
@@ -55,7 +53,7 @@ export function recordLink(signedIn: Based, place: Place, id: string, words: Chi
   return <a href={recordUrl(signedIn, place, id)}>{words}</a>
 }
 
-/** Leads to the page that asks before a record is deleted; `name` is for screen readers. */
+/** `name` is for screen readers. */
 export function takeLink({ base }: Based, path: `/dashboard${string}`, word: string, name: string): Child {
   return (
     <a class="take" href={base + path}>
@@ -101,7 +99,7 @@ export function formatCount(count: number): string {
   return whole.format(count)
 }
 
-/** Returns `3 courses`, `1 course`. */
+/** `3 courses`, `1 course` */
 export function countOf(count: number, one: string, several = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : several}`
 }
@@ -129,7 +127,6 @@ function indented(text: string): string {
   }
 }
 
-/** Those without a value are left out. */
 export type ListedFacts = readonly (readonly [word: string, value: Child])[]
 
 export function factList(facts: ListedFacts): Child {

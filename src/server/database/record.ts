@@ -2,9 +2,7 @@ import sql from 'sql-template-tag'
 import type { Call } from '../../contract/calls.ts'
 import type { Database, Row } from './database.ts'
 
-/**
- * The column of a field has its name in snake case, `createdAt` that of `created_at`; `json` fields are stored as JSON.
- */
+/** The column of a field has its name in snake case, `createdAt` that of `created_at`; `json` fields are JSON. */
 export function recordReader<Shape>(
   { holds }: Pick<Call, 'holds'>,
   json: readonly (keyof Shape & string)[] = [],

@@ -168,9 +168,7 @@ export interface VisibleRows {
   readonly deleted: Sql
 }
 
-/**
- * Throws 409 `duplicate`; names the other record if the caller may see it. `visible` defaults to all, also in the trash.
- */
+/** Throws 409 `duplicate`; names the other record if the caller may see it. `visible` defaults to all. */
 export async function requireUnique(
   database: Database,
   table: Table,

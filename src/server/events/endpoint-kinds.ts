@@ -67,9 +67,7 @@ function escapeMrkdwn(text: string): string {
     .replaceAll('>', '&gt;')
 }
 
-/**
- * api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks, and Handling errors of the documentation.
- */
+/** api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks; docs.slack.dev, Handling errors. */
 const slackErrors: Readonly<Record<string, string>> = {
   action_prohibited: 'a setting of the workspace does not allow it',
   channel_is_archived: 'the channel is archived',

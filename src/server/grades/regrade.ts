@@ -11,7 +11,7 @@ import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-gr
 import { readItems } from './gradebook-report.ts'
 
 /**
- * To a course's new criteria: completed if `moveOn` is met now; completed enrolments stay so. Returns warnings about the
+ * Applies a course's new criteria: completed if `moveOn` is met now; completed enrolments stay so. Returns warnings about the
  * weights, if these changed.
  */
 export async function regradeCourse(
@@ -62,7 +62,7 @@ async function regradeSome(
 }
 
 /**
- * About weights that name no item, and graded items that do not count because others have a weight; `unweighted` is the
+ * Warns about weights that name no item, and graded items that do not count because others have a weight; `unweighted` is the
  * number of learners of these. A course without grades has none: its weights are set before its items exist.
  */
 async function weightWarnings(

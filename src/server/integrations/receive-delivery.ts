@@ -30,9 +30,7 @@ import { type Integration, integrationOf, requireKind, webhookSecretsAt } from '
 
 const keysRetrySeconds = 60
 
-/**
- * Checks size, kind, media type, proof and time; stores and applies the event in one transaction. Throws ProblemError.
- */
+/** Checks size, kind, media type, proof and time; stores and applies it in one transaction. Throws ProblemError. */
 export async function receive(visit: Visit): Promise<Reply> {
   const { delivery, integration } = await authenticateDelivery(visit)
   const { academy, request, limits } = visit

@@ -87,7 +87,7 @@ export class ThreadPool implements LongReads {
     await Promise.all([...this.#threads].map((thread) => thread.close()))
   }
 
-  /** Else a new one, else the one with the fewest requests. */
+  /** An idle one, else a new one, else the one with the fewest requests. */
   #freeThread(): ReaderThread {
     const [least] = [...this.#threads]
       .filter((thread) => !thread.isAnswering)

@@ -58,7 +58,7 @@ export const authorizationRoutes: readonly WebRoute[] = [
   }),
 ]
 
-/** If the redirect URI is valid. */
+/** Sends an error to the client, if the redirect URI is valid. */
 async function answerRequest(
   visit: Visit,
   work: (recipient: Recipient, request: AuthorizationRequest) => Reply | Promise<Reply>,
@@ -95,7 +95,7 @@ function reasonOf({ base, request, query }: Visit, { client, redirectUri }: Reci
   }
 }
 
-/** Even if the role has gained scopes since. */
+/** Grants what the page showed, even if the role has gained scopes since. */
 async function allow(
   visit: Visit,
   visitor: Visitor,

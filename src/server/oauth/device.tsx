@@ -185,7 +185,7 @@ const minuteMs = 60_000
 /** Part of a minute that each wrong code uses up. */
 const codeMs = minuteMs / maxWrongCodesPerMinute
 
-/** At any server on the database. */
+/** Throws 429 after too many wrong codes, at any server on the database. */
 async function requireTriesLeft(signedIn: SignedInVisit): Promise<void> {
   const nowMs = signedIn.request.now.getTime()
   const { nextMs } = await wrongCodesOf(signedIn.database, signedIn)
@@ -291,9 +291,7 @@ async function decideDevice(
   return decided === 1
 }
 
-/**
- * RFC 8628 §3.5. An error is returned, to be thrown after the commit: polling too fast adds five seconds to the interval.
- */
+/** RFC 8628 §3.5. An error is returned, to be thrown after the commit: polling too fast adds to the interval. */
 export async function pollDevice(
   issuing: Issuing,
   client: OAuthClient,

@@ -93,9 +93,7 @@ export type Filter = readonly (readonly FilterCondition[])[]
 const condition = /\s*([A-Za-z][\w.]*)\s*(!=|>=|<=|=|>|<|~)\s*'((?:[^']|'')*)'/y
 const operator = /\s+(AND|OR)\s+/iy
 
-/**
- * OneRoster 1.2, 3.4.3; AND binds closer than OR, a quote in a value is written twice. Throws 400 `invalid_filter_field`.
- */
+/** OneRoster 1.2, 3.4.3; AND binds closer, a quote in a value is doubled. Throws 400 `invalid_filter_field`. */
 export function parseFilter(text: string): Filter {
   if (!isStorableText(text)) throw invalidFilter('has a character that no record has')
   const alternatives: FilterCondition[][] = [[]]

@@ -57,7 +57,7 @@ export function tokenRequest(
   }
 }
 
-/** If the response does not say it. */
+/** Lifetime of a token whose response does not say it. */
 const assumedSeconds = 300
 
 /** A token, or the code of its error; null for anything else. */

@@ -246,9 +246,7 @@ function browserIn(userAgent: string | undefined): string {
   return system ? `${browser} on ${system}` : browser
 }
 
-/**
- * The first 24 bits of an IPv4 address, `192.0.2.*`, or 48 of an IPv6 network, `2001:db8:1::/48`: a place, not a person.
- */
+/** 24 bits of an IPv4 address, `192.0.2.*`, or 48 of an IPv6 one, `2001:db8:1::/48`: a place, not a person. */
 function placeOf(network: string): string {
   if (network.includes(':')) return `${network.split(':', 3).join(':')}::/48`
   return network.replace(/\.\d+$/, '.*')

@@ -35,7 +35,7 @@ export async function carryOut(
   const restored = new Map<UndoAction, JsonObject>()
   let writes = 0
 
-  /** Once more those that were refused for a name that another step has freed since. */
+  /** Tries those once more that were refused for a name that another step has freed since. */
   const run = async (steps: readonly Step[]): Promise<void> => {
     let left = steps.filter(({ action }) => !action || !failures.has(action))
     while (left.length > 0) {

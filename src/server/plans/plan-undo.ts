@@ -186,7 +186,7 @@ async function compareFields(
   return { ...(action && { action }), ...(kept && { kept }) }
 }
 
-/** By lessons which came or went with the change. */
+/** True for the place of a lesson that lessons which came or went with the change have moved. */
 function isShifted({ noun, known }: NetChange, field: string, all: readonly NetChange[]): boolean {
   return (
     noun === 'lesson' &&

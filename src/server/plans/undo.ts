@@ -46,7 +46,7 @@ function entriesIn({ database }: Pick<Call, 'database'>, condition: Sql): Entrie
       order by a.id limit ${entriesAtOnce}`)
 }
 
-/** A large change takes several, each by a request of its own. */
+/** A large change takes several transactions, each by a request of its own. */
 async function undoInTransaction(call: Call<typeof undo.carryOut>): Promise<Undone> {
   const { digest, continues, limit } = bodyOf(call)
   const { database, now, newId, principal } = call

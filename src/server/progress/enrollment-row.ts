@@ -37,7 +37,7 @@ export function firstEnrollment(id: string, learner: User, course: Course, now: 
 }
 
 /**
- * An active enrolment, once `moveOn` is met (cmi5 §10.2.3); it is never reopened. `state` has the current grade. Returns
+ * Completes an active enrolment once `moveOn` is met (cmi5 §10.2.3); it is never reopened. `state` has the current grade. Returns
  * the changes that the caller must record.
  */
 export async function completeEnrollment(

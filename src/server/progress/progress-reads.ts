@@ -14,7 +14,7 @@ const order = {
   id: sql`p.course_id`,
 }
 
-/** No schema, so that they load fast. */
+/** Without schemas, so that they load fast. */
 export const progressReads = {
   async list(call) {
     const { database, query, params } = call

@@ -110,7 +110,7 @@ export class Port {
     return this.#isClosing
   }
 
-  /** From now on, also requests that wait. */
+  /** Also answers requests that wait. */
   answerWith(transport: Transport): void {
     const { corsOrigins, trustedProxies = [] } = this.#options
     const { now, log } = this.#parts
@@ -288,9 +288,7 @@ interface TlsFiles {
   readonly key: string
 }
 
-/**
- * In milliseconds. With Node's defaults of 60 s, 300 s and a check every 30 s, a few hundred idle sockets block a server.
- */
+/** In milliseconds. With 60 s, 300 s and a check every 30 s, as in Node, a few hundred idle sockets block a server. */
 const slowClientTimeouts = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,

@@ -56,7 +56,7 @@ export const userReads = {
 
 export const plainUserRoutes = plainRoutesOf<typeof users>(calls.users, userReads)
 
-/** Uses an index. */
+/** By an index. */
 function visibleInList(call: Call): Sql | undefined {
   return call.principal.sees === 'taught' ? sql`u.id in (${participants(call)})` : visibleUsers(call, 'u')
 }

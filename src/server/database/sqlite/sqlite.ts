@@ -127,6 +127,7 @@ function statementsOn(connection: DatabaseSync) {
   }
 
   function cells(query: Sql): Cell[][] {
+    // With `setReturnArrays` each row is an array, but its type does not say so.
     return prepare(query).statement.all(...values(query)) as unknown as Cell[][]
   }
 
