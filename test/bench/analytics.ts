@@ -9,9 +9,10 @@ import {
   atLeast,
   atMost,
   type BenchRow,
+  meanwhile,
   measureMs,
   median,
-  percentile,
+  medianMs,
   serveAcademy,
   type Watched,
 } from './measure.ts'
@@ -35,12 +36,9 @@ export async function benchAtRisk(bin: string, directory: string): Promise<Bench
   const database = join(directory, 'at-risk.db')
   await makeAcademyOf(atRiskSize, database)
   const words = ['analytics', 'at-risk', '--all', '-o', 'csv', '--database', database]
-  const times: number[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    times.push(await measureMs(process.execPath, [bin, ...words], { stdout: 'pipe' }))
-  }
+  const ms = await medianMs(rounds, () => measureMs(process.execPath, [bin, ...words], { stdout: 'pipe' }))
   const from = `all of ${atRiskSize.enrollments.toLocaleString('en')} enrolments as CSV, ${rounds} rounds`
-  return [{ figure: 'learners at risk', value: median(times) / 1000, ...atMost(2, 's'), from }]
+  return [{ figure: 'learners at risk', value: ms / 1000, ...atMost(2, 's'), from }]
 }
 
 /** Rounds of Parquet, and of XLSX: each is a process of its own, which needs no warming up. */
@@ -128,7 +126,6 @@ async function write(how: 'parquet' | 'bare' | 'xlsx', rows: number, path: strin
 const enrollments = 200_000
 const stepsEach = 20
 const gradesEach = 5
-const sampleEveryMs = 20
 
 /**
  * Measures the questions that read the most over HTTP: activity of three years by week, and the grades of all items, over
@@ -155,7 +152,10 @@ async function benchQuestions(bin: string, directory: string): Promise<BenchRow[
     }
   }
   try {
-    return [await rowOf('activity by week', readActivity, get), await rowOf('grades by item', readItems, get)]
+    return [
+      await rowOf('activity by week', readActivity, server.url, key),
+      await rowOf('grades by item', readItems, server.url, key),
+    ]
   } finally {
     await server.stop()
   }
@@ -165,28 +165,20 @@ async function benchQuestions(bin: string, directory: string): Promise<BenchRow[
 async function rowOf(
   name: string,
   read: () => Promise<unknown>,
-  get: (path: string) => Promise<unknown>,
+  url: string,
+  key: string,
 ): Promise<BenchRow> {
   await read()
-  const others: number[] = []
-  const timer = setInterval(async () => {
-    const startedMs = performance.now()
-    await get('/v1/courses')
-    others.push(performance.now() - startedMs)
-  }, sampleEveryMs)
-  const seconds: number[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    const startedMs = performance.now()
-    await read()
-    seconds.push((performance.now() - startedMs) / 1000)
-  }
-  clearInterval(timer)
+  let ms = Number.NaN
+  const [slow] = await meanwhile(url, key, async () => {
+    ms = await medianMs(rounds, read)
+  })
   const [steps, grades] = [enrollments * stepsEach, enrollments * gradesEach]
   return {
     figure: `analytics: ${name}`,
-    value: median(seconds),
+    value: ms / 1000,
     ...atMost(8, 's'),
-    from: `${steps.toLocaleString('en')} steps and ${grades.toLocaleString('en')} grades, ${rounds} rounds; lists of courses meanwhile: p99 ${percentile(others, 0.99).toFixed(1)} ms`,
+    from: `${steps.toLocaleString('en')} steps and ${grades.toLocaleString('en')} grades, ${rounds} rounds; lists of courses meanwhile: p99 ${slow.toFixed(1)} ms`,
   }
 }
 
@@ -226,13 +218,10 @@ async function benchReport(bin: string, directory: string): Promise<BenchRow[]> 
   await makeAcademyOf(reportSize, database)
   const file = join(directory, 'report.html')
   const words = ['report', '--last', '1y', '--file', file, '--force', '--database', database]
-  const times: number[] = []
-  for (let round = 0; round < rounds; round += 1) {
-    times.push(await measureMs(process.execPath, [bin, ...words]))
-  }
+  const ms = await medianMs(rounds, () => measureMs(process.execPath, [bin, ...words]))
   const from = `${reportSize.courses} courses, ${reportSize.enrollments.toLocaleString('en')} enrolments, ${rounds} rounds`
   return [
-    { figure: 'report of 100 courses', value: median(times) / 1000, ...atMost(3, 's'), from },
+    { figure: 'report of 100 courses', value: ms / 1000, ...atMost(3, 's'), from },
     {
       figure: 'report of 100 courses: size',
       value: statSync(file).size / 2 ** 20,

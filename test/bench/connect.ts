@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { type CanvasSchool, canvasToken, fakeCanvas } from '../helpers/fake-canvas.ts'
 import { serveFake } from '../helpers/fake-system.ts'
-import { listen } from '../helpers/listen.ts'
 import {
   atLeast,
   atMost,
@@ -14,6 +12,7 @@ import {
   median,
   perSecond,
   serveAcademy,
+  startReceiver,
 } from './measure.ts'
 import { makeKey, post } from './seed.ts'
 
@@ -164,7 +163,7 @@ async function benchXapi(bin: string, directory: string): Promise<BenchRow[]> {
     const store = await startStore()
     const path = join(directory, `xapi-${round}.db`)
     const academy = await openAcademy({ path })
-    await post(academy, '/v1/webhooks/endpoints', { kind: 'xapi', url: store.url })
+    await post(academy, '/v1/webhooks/endpoints', { kind: 'xapi', url: `${store.url}xapi` })
     await fill(academy)
     made.push(await makeAll(academy))
     await academy.close()
@@ -224,30 +223,10 @@ async function makeAll(academy: Academy): Promise<number> {
   return count / ((performance.now() - began) / 1000)
 }
 
-/** Starts a record store that accepts everything and measures the rate. */
-async function startStore() {
-  let got = 0
-  let began = 0
-  let onBatch = () => {}
-  const server = createServer(async (incoming, response) => {
-    if (began === 0) began = performance.now()
-    const pieces: Buffer[] = []
-    for await (const piece of incoming) pieces.push(piece)
-    const ids = (JSON.parse(Buffer.concat(pieces).toString()) as { id: string }[]).map(({ id }) => id)
-    got += ids.length
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(ids))
-    onBatch()
+/** Starts a record store that accepts everything, and answers with the ids of statements. */
+function startStore() {
+  return startReceiver((body) => {
+    const ids = (JSON.parse(body) as { id: string }[]).map(({ id }) => id)
+    return { count: ids.length, reply: JSON.stringify(ids) }
   })
-  const { url, close } = await listen(server)
-  return {
-    url: `${url}/xapi`,
-    /** Returns the rate from the first to the last of `count` statements. */
-    rate: (count: number) =>
-      new Promise<number>((resolve) => {
-        onBatch = () => {
-          if (got >= count) resolve(got / ((performance.now() - began) / 1000))
-        }
-      }),
-    close,
-  }
 }

@@ -6,9 +6,9 @@ import {
   atMost,
   type BenchRow,
   compareInTurn,
+  meanwhile,
   measureMs,
   peakMiB,
-  percentile,
   serveAcademy,
   type Watched,
   watchLearnctl,
@@ -17,7 +17,6 @@ import { fillEnrollments, makeEmptyAcademy } from './seed.ts'
 
 const rows = Number(process.env['LEARNCTL_EXPORT_ROWS'] ?? 1_000_000)
 const rounds = 5
-const sampleEveryMs = 20
 /** Time for which other requests are measured at rest. */
 const restMs = 10_000
 
@@ -76,7 +75,7 @@ export async function benchExport(bin: string, directory: string): Promise<Bench
       figure: 'export: other requests meanwhile, p99',
       value: slow / atRest,
       ...atMost(2),
-      from: `${slow.toFixed(1)} ms over ${atRest.toFixed(1)} ms at rest, ${asked} lists of 20 courses, one every ${sampleEveryMs} ms`,
+      from: `${slow.toFixed(1)} ms over ${atRest.toFixed(1)} ms at rest, ${asked} lists of 20 courses, one every 20 ms`,
     },
   ]
 }
@@ -100,22 +99,4 @@ async function exportedBySqlite3(database: string, file: string): Promise<number
   } finally {
     closeSync(out)
   }
-}
-
-/** Returns the 99th percentile of small requests while `work` runs, and their number. */
-async function meanwhile(url: string, key: string, work: () => Promise<unknown>): Promise<[number, number]> {
-  let busy = true
-  const done = work().finally(() => {
-    busy = false
-  })
-  const times: number[] = []
-  while (busy) {
-    const startedMs = performance.now()
-    const reply = await fetch(`${url}/v1/courses`, { headers: { authorization: `Bearer ${key}` } })
-    await reply.text()
-    times.push(performance.now() - startedMs)
-    await setTimeout(sampleEveryMs)
-  }
-  await done
-  return [percentile(times, 0.99), times.length]
 }

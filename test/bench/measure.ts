@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import autocannon, { type Client } from 'autocannon'
+import { listen } from '../helpers/listen.ts'
 
 /** A line of the result: a figure, its goal, and the measurements behind it. */
 export interface BenchRow {
@@ -30,18 +34,13 @@ export function percentile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
-interface MeasureOptions {
-  readonly env?: NodeJS.ProcessEnv
-  readonly cwd?: string
-  readonly stdout?: 'ignore' | 'pipe' | number
-}
-
 /** Runs a program to its end with its output discarded, read or written to a file; returns the wall time in milliseconds. */
 export async function measureMs(
   command: string,
   args: readonly string[],
-  { env = {}, cwd, stdout = 'ignore' }: MeasureOptions = {},
+  given: { env?: NodeJS.ProcessEnv; cwd?: string; stdout?: 'ignore' | 'pipe' | number } = {},
 ): Promise<number> {
+  const { env = {}, cwd, stdout = 'ignore' } = given
   const startedMs = performance.now()
   const child = spawn(command, args, {
     stdio: ['ignore', stdout, 'pipe'],
@@ -50,8 +49,8 @@ export async function measureMs(
   })
   child.stdout?.resume()
   let complaint = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complaint += text
+  child.stderr?.setEncoding('utf8').on('data', (piece: string) => {
+    complaint += piece
   })
   const [code] = (await once(child, 'close')) as [number | null]
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${complaint}`)
@@ -66,16 +65,11 @@ export interface Watched {
   readonly printed: string
 }
 
-interface WatchOptions {
-  readonly env?: NodeJS.ProcessEnv
-  readonly expected?: number
-}
-
 /** Runs a command line of learnctl, which must end with the expected code, and watches its memory. */
 export async function watchLearnctl(
   bin: string,
   words: readonly string[],
-  { env = {}, expected = 0 }: WatchOptions = {},
+  { env = {}, expected = 0 }: { env?: NodeJS.ProcessEnv; expected?: number } = {},
 ): Promise<Watched> {
   const startedMs = performance.now()
   const child = spawn(process.execPath, [bin, ...words], {
@@ -83,8 +77,8 @@ export async function watchLearnctl(
     env: { ...process.env, ...env },
   })
   let printed = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    printed += piece
   })
   let peak = Number.NaN
   const watch = setInterval(() => {
@@ -96,19 +90,12 @@ export async function watchLearnctl(
   return { ms: performance.now() - startedMs, peak, printed }
 }
 
-/** Medians of two measurements, and of their ratio. */
-export interface Compared {
-  readonly mine: number
-  readonly theirs: number
-  readonly ratio: number
-}
-
 /** Measures alternately, after a first round that warms up. */
 export async function compareInTurn(
   rounds: number,
   mine: (round: number) => Promise<number>,
   theirs: (round: number) => Promise<number>,
-): Promise<Compared> {
+) {
   const pairs: [number, number][] = []
   for (let round = 0; round <= rounds; round += 1) {
     const pair: [number, number] = [await mine(round), await theirs(round)]
@@ -117,7 +104,8 @@ export async function compareInTurn(
   return comparePairs(pairs)
 }
 
-export function comparePairs(pairs: readonly (readonly [number, number])[]): Compared {
+/** Returns the medians of two measurements, and of their ratio. */
+export function comparePairs(pairs: readonly (readonly [number, number])[]) {
   return {
     mine: median(pairs.map(([one]) => one)),
     theirs: median(pairs.map(([, other]) => other)),
@@ -210,4 +198,74 @@ export async function perSecond({ seconds, requests, ...load }: Load): Promise<n
   const sent = await autocannon({ ...load, duration: seconds, requests: each, setupClient })
   if (sent.non2xx > 0 || sent.errors > 0) throw new Error(`${sent.non2xx} refusals, ${sent.errors} errors`)
   return sent.requests.total / sent.duration
+}
+
+/**
+ * Starts a receiver that accepts everything and measures the rate. `read` counts the events in a body, and answers it (by
+ * default one, without a response).
+ */
+export async function startReceiver(
+  read: (body: string) => { count: number; reply?: string } = () => ({ count: 1 }),
+) {
+  let got = 0
+  let last = ''
+  let onEvents = () => {}
+  const server = createServer(async (incoming, response) => {
+    last = await text(incoming)
+    const { count, reply } = read(last)
+    got += count
+    if (reply === undefined) response.writeHead(204).end()
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(reply)
+    onEvents()
+  })
+  const { url, close } = await listen(server)
+  return {
+    url: `${url}/`,
+    count: () => got,
+    last: () => last,
+    /** Returns the rate from the first events that arrive from now on to the last of `count`. */
+    rate: (count: number) =>
+      new Promise<number>((resolve) => {
+        const from = got
+        let [first, beganMs] = [0, 0]
+        onEvents = () => {
+          if (first === 0) [first, beganMs] = [got - from, performance.now()]
+          if (got - from >= count) resolve((got - from - first) / ((performance.now() - beganMs) / 1000))
+        }
+      }),
+    close,
+  }
+}
+
+/** Returns the 99th percentile of small requests, one every 20 ms, while `work` runs, and their number. */
+export async function meanwhile(
+  url: string,
+  key: string,
+  work: () => Promise<unknown>,
+): Promise<[p99: number, count: number]> {
+  let busy = true
+  const done = work().finally(() => {
+    busy = false
+  })
+  const times: number[] = []
+  while (busy) {
+    const startedMs = performance.now()
+    const reply = await fetch(`${url}/v1/courses`, { headers: { authorization: `Bearer ${key}` } })
+    await reply.text()
+    times.push(performance.now() - startedMs)
+    await setTimeout(20)
+  }
+  await done
+  return [percentile(times, 0.99), times.length]
+}
+
+/** Measures work several times; returns the median of its milliseconds. */
+export async function medianMs(rounds: number, work: () => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const startedMs = performance.now()
+    await work()
+    times.push(performance.now() - startedMs)
+  }
+  return median(times)
 }

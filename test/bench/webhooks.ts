@@ -1,8 +1,6 @@
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
-import { listen } from '../helpers/listen.ts'
 import {
   atLeast,
   type BenchRow,
@@ -11,6 +9,7 @@ import {
   perSecond,
   type Served,
   serveAcademy,
+  startReceiver,
 } from './measure.ts'
 import { post } from './seed.ts'
 import { fillAcademy, loadOf, type Seed, trials } from './server.ts'
@@ -103,38 +102,6 @@ async function withEndpoint(
   await post(academy, '/v1/webhooks/endpoints', { url, events: subscribed })
   await then(academy)
   await academy.close()
-}
-
-/** Starts a receiver that accepts everything and measures the rate. */
-async function startReceiver() {
-  let got = 0
-  let last = ''
-  let onEvent = () => {}
-  const server = createServer(async (incoming, response) => {
-    const pieces: Buffer[] = []
-    for await (const piece of incoming) pieces.push(piece)
-    last = Buffer.concat(pieces).toString()
-    got += 1
-    response.writeHead(204).end()
-    onEvent()
-  })
-  const { url, close } = await listen(server)
-  return {
-    url: `${url}/`,
-    count: () => got,
-    last: () => last,
-    /** Returns the rate from the first to the last of `count` events. */
-    rate: (count: number) =>
-      new Promise<number>((resolve) => {
-        const from = got
-        let began = 0
-        onEvent = () => {
-          if (got - from === 1) began = performance.now()
-          if (got - from === count) resolve((count - 1) / ((performance.now() - began) / 1000))
-        }
-      }),
-    close,
-  }
 }
 
 async function sendBare(url: string, body: string): Promise<void> {
