@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { sign } from '../../src/lms/verify.ts'
 import { freshDirectory, start } from '../helpers/academy.ts'
+import { listen } from '../helpers/listen.ts'
 import { webhookSecret } from '../helpers/lms.ts'
 import { type Served, startServer } from '../server/socket/served.ts'
 import {
@@ -358,11 +357,12 @@ async function connectSystems(
     expect({ target, ok: answer.ok, text }).toMatchObject({ target, ok: true })
     return text === '' ? undefined : JSON.parse(text)
   }
-  const receiver = createServer((request, answer) => {
-    request.resume()
-    answer.writeHead(500).end(`a long response ${'x'.repeat(400)}`)
-  }).listen(0, '127.0.0.1')
-  await once(receiver, 'listening')
+  const receiver = await listen(
+    createServer((request, answer) => {
+      request.resume()
+      answer.writeHead(500).end(`a long response ${'x'.repeat(400)}`)
+    }),
+  )
 
   const gradeItems = { [longId]: { name: 'Quiz', maximum: 20, weight: 30 } }
   const webhookSecrets = [webhookSecret]
@@ -395,8 +395,7 @@ async function connectSystems(
   )
   expect(Object.keys(deliveries).sort()).toEqual(['applied', 'failed', 'ignored', 'stale', 'unmatched'])
 
-  const { port } = receiver.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}/a/long/path/to/the/receiver/of/all/events`
+  const url = `${receiver.url}/a/long/path/to/the/receiver/of/all/events`
   const { id: endpointId } = await send('/v1/webhooks/endpoints', 'POST', { url, events: ['lesson.*'] })
   const { id: messageId } = await send(`/v1/webhooks/endpoints/${endpointId}/test`, 'POST', {})
   await expect
@@ -404,8 +403,7 @@ async function connectSystems(
       interval: 20,
     })
     .toBe(1)
-  receiver.closeAllConnections()
-  receiver.close()
+  await receiver.close()
 
   const { id: changedId } = await send('/v1/courses', 'POST', { title: 'Changed', description: 'Before it' })
   await send(`/v1/courses/${changedId}`, 'PUT', { title: 'Changed', description: 'After it' })

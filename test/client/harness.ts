@@ -4,6 +4,7 @@ import { createNetworkTransport } from '../../src/client/network.ts'
 import type { Wait } from '../../src/client/retry.ts'
 import { type ClosableTransport, createUndiciTransport, type UndiciOptions } from '../../src/client/undici.ts'
 import type { Transport } from '../../src/contract/http.ts'
+import { listen } from '../helpers/listen.ts'
 import { answerOf } from '../helpers/web.ts'
 
 export const origin = 'https://academy.example'
@@ -76,29 +77,14 @@ export function scriptedTransport(...answers: readonly Response[]): {
 }
 
 /** A loopback server that calls `handle` for each connection after the head of its first request. */
-export async function startSocketServer(
-  handle: (socket: Socket, head: string) => void,
-): Promise<{ url: string; heads: string[]; close(): Promise<void> }> {
-  const sockets = new Set<Socket>()
+export async function startSocketServer(handle: (socket: Socket, head: string) => void) {
   const heads: string[] = []
   const server = createServer((socket) => {
-    sockets.add(socket)
     socket.on('error', () => socket.destroy())
-    socket.on('close', () => sockets.delete(socket))
     socket.on('data', (chunk: Buffer) => {
       heads.push(chunk.toString('latin1'))
       handle(socket, chunk.toString('latin1'))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  return {
-    url: `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`,
-    heads,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        for (const socket of sockets) socket.destroy()
-      }),
-  }
+  return { heads, ...(await listen(server)) }
 }

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { streamOf } from '../../src/client/reply.ts'
 import { type ClosableTransport, networkErrorOf } from '../../src/client/undici.ts'
+import { listen } from '../helpers/listen.ts'
 import { networks, textOf } from './harness.ts'
 
 const closing: { close(): unknown }[] = []
@@ -20,15 +21,9 @@ async function startEcho(): Promise<string> {
 }
 
 async function listening(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closing.push({
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  })
-  const address = server.address()
-  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`
+  const listener = await listen(server)
+  closing.push(listener)
+  return listener.url
 }
 
 describe.each(networks)('over %s', (_, createNetwork) => {

@@ -13,7 +13,7 @@ const certificate = makeCertificate('2020-01-01', '2120-01-01', 'academy.example
 const trusted = getCACertificates('default')
 const closing: { close(): unknown }[] = []
 const url = 'https://academy.example/v1/courses?a=1'
-let port = 0
+let listener: Awaited<ReturnType<typeof listen>>
 
 /** A platform with a certificate for academy.example, a name that does not resolve. */
 const platform = createServer(certificate, (incoming, outgoing) => {
@@ -25,12 +25,11 @@ const platform = createServer(certificate, (incoming, outgoing) => {
 
 beforeAll(async () => {
   setDefaultCACertificates([...trusted, certificate.cert])
-  port = (await listen(platform)).port
+  listener = await listen(platform)
 })
 afterAll(() => {
   setDefaultCACertificates(trusted)
-  platform.closeAllConnections()
-  platform.close()
+  return listener.close()
 })
 afterEach(async () => {
   vi.unstubAllEnvs()
@@ -38,7 +37,7 @@ afterEach(async () => {
 })
 
 async function proxyTo(options: Partial<ProxyOptions> = {}) {
-  const proxy = await startProxy({ to: port, ...options })
+  const proxy = await startProxy({ to: listener.port, ...options })
   closing.push(proxy)
   return proxy
 }

@@ -1,9 +1,13 @@
 import { once } from 'node:events'
-import type { Server as HttpServer } from 'node:http'
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 
-/** Lets a server listen on a free port of the loopback. */
-export async function listen(server: Server & Partial<Pick<HttpServer, 'closeAllConnections'>>) {
+/** Lets a server listen on a free port of the loopback; `close` ends its connections. */
+export async function listen(server: Server) {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   // A server that listens on a host and port has an address object.
   const { port } = server.address() as AddressInfo
@@ -13,7 +17,7 @@ export async function listen(server: Server & Partial<Pick<HttpServer, 'closeAll
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())
-        server.closeAllConnections?.()
+        for (const socket of sockets) socket.destroy()
       }),
   }
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { listen } from './listen.ts'
 
 /** Options of a proxy that connects every host to a port of this machine. */
@@ -18,7 +18,6 @@ export interface ProxyOptions {
 export async function startProxy({ to, credentials, refuses, isMute }: ProxyOptions) {
   /** `CONNECT academy.example:443`, `GET http://academy.example/v1/courses` */
   const requests: string[] = []
-  const sockets = new Set<Socket>()
   const wanted = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`
   const statusFor = ({ method, url, headers }: IncomingMessage) => {
     requests.push(`${method} ${url}`)
@@ -36,7 +35,6 @@ export async function startProxy({ to, credentials, refuses, isMute }: ProxyOpti
     return incoming.pipe(onward)
   })
   server.on('connection', (socket) => {
-    sockets.add(socket)
     socket.on('error', () => {})
   })
   server.on('connect', (incoming, socket) => {
@@ -47,20 +45,15 @@ export async function startProxy({ to, credentials, refuses, isMute }: ProxyOpti
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       onward.pipe(socket).pipe(onward)
     })
-    sockets.add(onward)
     onward.on('error', () => socket.destroy())
-    return socket.on('error', () => onward.destroy())
+    return socket.on('close', () => onward.destroy())
   })
-  const { port } = await listen(server)
+  const { port, close } = await listen(server)
   const host = `127.0.0.1:${port}`
   return {
     host,
     url: `http://${host}`,
     requests,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        for (const socket of sockets) socket.destroy()
-      }),
+    close,
   }
 }
