@@ -37,7 +37,7 @@ export interface Discovery {
   readonly isConfidential: (url: string) => boolean
 }
 
-/** RFC 8414; without metadata at the published paths. Throws a SignInError on unusable or foreign metadata and endpoints. */
+/** RFC 8414, else the published paths. Throws a SignInError on unusable metadata, and on metadata of another issuer. */
 export async function discover(discovery: Discovery): Promise<AuthorizationServer> {
   const { issuer, tokenUrl } = discovery
   const metadata = await readMetadata(discovery)

@@ -28,14 +28,14 @@ export interface SignIn<Result extends Kept> extends TokenPurpose {
   /** Command that signs in to a server of others, for hints; `learnctl auth login` without it. */
   readonly again?: string
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
-  /** After checking that they work. */
+  /** Stores the tokens after checking that they work. */
   readonly keep: (tokens: StoredTokens) => Promise<Result>
 }
 
 export interface CodeSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   /** Registered redirect URI; null for any port, as this program's own client may use. */
   readonly redirectUri: string | null
-  /** Besides those of OAuth 2.0. */
+  /** Parameters besides those of OAuth 2.0. */
   readonly parameters?: Readonly<Record<string, string>>
   readonly show: (url: string) => Promise<void>
   /** Prompts for the final URL of the browser until `check` accepts it; null if prompts are disabled. */
@@ -108,7 +108,6 @@ function notOffered({ issuer }: AuthorizationServer): SignInError {
   })
 }
 
-/** Whichever is first, also the abort of the program. */
 async function waitForRedirect(
   signIn: CodeSignIn,
   loopback: Loopback,

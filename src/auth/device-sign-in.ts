@@ -20,18 +20,18 @@ const slowDownMs = 5000
 export interface DevicePrompt {
   readonly code: string
   readonly address: string
-  /** Includes the code; null if the server sends none. */
+  /** URL that includes the code; null if the server sends none. */
   readonly completeAddress: string | null
   readonly minutes: number
 }
 
 interface DeviceSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   readonly show: (prompt: DevicePrompt) => Promise<void>
-  /** With the remaining lifetime of the code. */
+  /** Called before each wait with the remaining lifetime of the code. */
   readonly onWait: (leftMs: number) => Promise<void>
   /** True for a network error, after which the same request may be sent again. */
   readonly isTransient: (fault: unknown) => boolean
-  /** With the time until the next attempt. */
+  /** Called for each transient fault, with the time until the next attempt. */
   readonly onFault: (fault: unknown, waitMs: number) => Promise<void>
 }
 

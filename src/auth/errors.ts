@@ -6,7 +6,7 @@ export type SignInCode =
   | 'access_denied'
   /** The authorization server refused with another code (RFC 6749 §4.1.2.1, §5.2). */
   | 'sign_in_refused'
-  /** Or the code expired. */
+  /** Includes an expired code. */
   | 'sign_in_timed_out'
   /** The response is from another authorization server (RFC 9207). */
   | 'wrong_issuer'
@@ -17,7 +17,7 @@ export type SignInCode =
   | 'token_refused'
   /** The response does not conform to OAuth. */
   | 'answer_unusable'
-  /** 429 or 503. The only code that does not mean wrong credentials. */
+  /** 429 or 503. All other codes mean wrong credentials. */
   | 'server_unavailable'
   /** The grant has ended: expired, revoked, or used by another process. */
   | 'signed_out'

@@ -69,7 +69,7 @@ function unusableError(
   })
 }
 
-/** Retry-After in seconds (RFC 9110 §10.2.3). */
+/** From Retry-After in seconds (RFC 9110 §10.2.3). */
 export function retryHintOf(headers: Headers): string {
   const seconds = /^\d{1,5}$/.exec(headers.get('retry-after') ?? '')?.[0]
   return seconds === undefined ? 'Try again later' : `Try again in ${seconds} s`
@@ -125,7 +125,7 @@ export function refusalError(
   }
 }
 
-/** An application that the user named probably exists. */
+/** The application that the user named probably exists, so the secret is wrong. */
 function secretHint({ secret }: ClientIdentity): string {
   const ways = '--client-secret-stdin < secret.txt, or LEARNCTL_CLIENT_SECRET'
   return secret === null ? `If the application has a secret: ${ways}` : `Check its id and secret: ${ways}`
@@ -158,7 +158,7 @@ function formEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll('%20', '+')
 }
 
-/** By the refresh token (RFC 7009), which also ends its access tokens, else by the access token. */
+/** Revokes the refresh token (RFC 7009), which also ends its access tokens, else the access token. */
 export async function revoke(
   tokens: StoredTokens & { readonly revocationEndpoint: string },
   fetch: Fetch,

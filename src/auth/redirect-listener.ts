@@ -16,11 +16,10 @@ export interface Loopback {
   readonly redirectUri: string
   /** Parameters of the first redirect with the state; never settles without one. */
   readonly redirected: Promise<URLSearchParams>
-  /** Answers the redirect and stops listening. */
   close(page: CallbackPage): Promise<void>
 }
 
-/** At `redirectUri`, or a free port of the first available of `hosts`; refuses every request without this state. */
+/** Listens at `redirectUri`, or a free port of the first available of `hosts`; refuses every request without this state. */
 export async function openLoopback(
   state: string,
   redirectUri: string | null,
@@ -71,7 +70,7 @@ function hasState(parameters: URLSearchParams, state: string): boolean {
   return timingSafeEqual(digest(parameters.get('state') ?? ''), digest(state))
 }
 
-/** Of a request for the right path: any web page can make the browser send one. */
+/** Any web page can make the browser send a request to the right path. */
 function faultStatusOf({ method, headersDistinct }: IncomingMessage, host: string): 400 | 405 | null {
   const hosts = headersDistinct['host'] ?? []
   if (hosts.length !== 1 || hosts[0] !== host) return 400
@@ -115,7 +114,7 @@ async function listenAnywhere(hosts: readonly string[]): Promise<Server[]> {
   })
 }
 
-/** Both addresses of `localhost`, if they exist: another program could take the other one. */
+/** `localhost` means both addresses, if they exist: another program could take the other one. */
 async function listenAt({ hostname, port, host }: URL): Promise<Server[]> {
   const addresses = hostname === 'localhost' ? ['127.0.0.1', '::1'] : [hostname.replace(/^\[|\]$/g, '')]
   const servers: Server[] = []
@@ -160,7 +159,7 @@ function listen(host: string, port: number): Promise<Server> {
   })
 }
 
-/** A URL or its query. Returns why it is unusable instead of its parameters. */
+/** `text` is a URL or its query. Returns why it is unusable instead of its parameters. */
 export function readPasted(text: string, state: string): URLSearchParams | string {
   const trimmed = text.trim()
   const query = URL.canParse(trimmed) ? new URL(trimmed).search : trimmed

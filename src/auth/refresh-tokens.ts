@@ -70,7 +70,7 @@ function withSignInHint(error: unknown, { signInCommand }: RefreshOptions): unkn
   return new SignInError(code, message, { why, cause, hint: `Sign in again: ${signInCommand}` })
 }
 
-/** For the same origin only. */
+/** Null for tokens of another origin. */
 function tokensOf(profiles: Profiles, { profile }: RefreshOptions, held: StoredTokens): StoredTokens | null {
   const credential = credentialOf(profiles, profile)
   return credential?.kind === 'oauth' && credential.origin === held.origin ? credential : null
@@ -96,7 +96,7 @@ async function storeRefreshed(
   }
 }
 
-/** Unless another process has stored others since. */
+/** Keeps tokens that another process has stored since. */
 async function replaceStored(
   options: RefreshOptions,
   before: StoredTokens,

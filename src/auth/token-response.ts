@@ -28,7 +28,7 @@ type TokenAnswer =
   | { readonly tokens: StoredTokens; readonly refusal: null }
   | { readonly tokens: null; readonly refusal: Refusal }
 
-/** As they are stored. Throws as `requestGrant` does. */
+/** Throws as `requestGrant` does. */
 export async function requestTokens(
   purpose: TokenPurpose,
   request: () => Promise<Response>,

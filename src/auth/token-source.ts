@@ -6,7 +6,7 @@ import type { RefreshOptions } from './refresh-tokens.ts'
 export interface TokenSource {
   /** Throws as `refresh` does if no token can be valid. */
   current(): Promise<string>
-  /** Null if there is none. Throws as `refresh` does. */
+  /** Null if there is no other token. Throws as `refresh` does. */
   after(refused: string): Promise<string | null>
   settled(): Promise<void>
 }
@@ -15,7 +15,7 @@ interface TokenSourceOptions {
   readonly tokens: StoredTokens
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** In place of `held`, as `refreshTokens` does. */
+  /** Replaces `held` as `refreshTokens` does. */
   readonly refresh: (held: StoredTokens, isUsable: (stored: StoredTokens) => boolean) => Promise<StoredTokens>
   readonly onRefreshed: (tokens: StoredTokens) => void
 }
@@ -81,7 +81,7 @@ export function createTokenSource({ tokens, now, refresh, onRefreshed }: TokenSo
   }
 }
 
-/** An unavailable server or an unwritable file. */
+/** True for an unavailable server or an unwritable file. */
 function isTransient(error: unknown): boolean {
   if (error instanceof SignInError) return ['server_unavailable', 'answer_unusable'].includes(error.code)
   return error instanceof ConfigError

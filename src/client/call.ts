@@ -38,7 +38,6 @@ type BodyPart<O extends Operation> = O['body'] extends z.ZodType
 
 export type CallInput<O extends Operation> = ParamsPart<O> & QueryPart<O> & BodyPart<O> & CallOptions
 
-/** Optional if nothing in it is required. */
 export type CallArguments<O extends Operation> =
   Record<never, never> extends CallInput<O> ? [input?: CallInput<O>] : [input: CallInput<O>]
 

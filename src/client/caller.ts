@@ -89,7 +89,7 @@ export function createCaller(options: CallerOptions): Caller {
   return new PlatformCaller(options)
 }
 
-/** To search for one course. */
+/** Pages to search for one course. */
 const maxListPages = 25
 
 class PlatformCaller implements Caller {
@@ -98,9 +98,9 @@ class PlatformCaller implements Caller {
   readonly #rawSender: Sender
   readonly #newIdempotencyKey: () => string
   readonly #isInProcess: boolean
-  /** Where the platform is no server of this API. */
+  /** Used where the platform is no server of this API. */
   readonly #ids = new Map<string, Promise<string>>()
-  /** The platform file describes them. */
+  /** Operations that the platform file describes. */
   readonly #described: ReadonlySet<string>
   #isOurs: boolean
 
@@ -251,7 +251,7 @@ class PlatformCaller implements Caller {
     return requestOf(this.#baseUrl, operation, asked, accept, this.#newIdempotencyKey)
   }
 
-  /** It recognises errors which mean that the platform lacks the operation. */
+  /** Recognises errors which mean that the platform lacks the operation. */
   #translate(request: OutgoingRequest, operation: Operation): Translate {
     return async (error) => {
       if (!(error instanceof ApiError)) return error
@@ -262,7 +262,7 @@ class PlatformCaller implements Caller {
     }
   }
 
-  /** Where the platform shows no single course; else undefined. A 404 if the list does not show it. */
+  /** For a platform that shows no single course; else undefined. A 404 if the list does not show it. */
   async #listedCourse(operation: Operation, input: AnyInput = {}, error: unknown): Promise<unknown> {
     const refusal = error instanceof NotOfferedError ? error.cause : error
     if (operation.id !== 'courses.get' || !(refusal instanceof ApiError)) return undefined

@@ -268,7 +268,7 @@ export function isAboutRecord({ code }: ProtocolError | RequestError): boolean {
   return recordCodes.has(code)
 }
 
-/** It resolves references and honours If-Match itself. */
+/** Such a server resolves references and honours If-Match itself. */
 export function isOurs({ coded, problem }: ApiError): boolean {
   return coded && problem?.['type'] === 'about:blank' && String(problem['requestId']).startsWith('req_')
 }

@@ -12,7 +12,7 @@ import {
   type UndiciOptions,
 } from './undici.ts'
 
-/** Shorter than that of any server. */
+/** Shorter than the keep-alive time of any server. */
 const keepAliveMs = 4000
 
 /** Node's own client loads in a fifth of undici's time, which a proxy needs. `close` drops every connection at once. */
@@ -94,7 +94,7 @@ async function openAgent(protocol: string): Promise<http.Agent> {
   return protocol === 'https:' ? new (await import('node:https')).Agent(options) : new http.Agent(options)
 }
 
-/** It delimits the body: Node would omit it from a DELETE. */
+/** Node would omit the header of the body from a DELETE. */
 function framingHeader({ body }: HttpRequest): Record<string, string> {
   if (body === undefined) return {}
   return typeof body === 'string' || body instanceof Uint8Array

@@ -9,7 +9,7 @@ const maxProblemBytes = 64 * 1024
 /** An expired API key gets a 403, an expired token a 401. */
 export type CredentialKind = 'api_key' | 'access_token'
 
-/** For responses without a code of this API. */
+/** Used for responses without a code of this API. */
 const codeByStatus: Readonly<Record<number, string>> = {
   400: 'bad_request',
   401: 'invalid_token',
@@ -87,7 +87,6 @@ interface ErrorContent {
   /** Null if there is none. */
   readonly detail: string | null
   readonly faults: readonly Fault[]
-  /** Of the platform; null if there is none. */
   readonly code: string | null
 }
 
@@ -103,7 +102,7 @@ function readError(body: unknown): ErrorContent {
 
 /** Longer texts, such as stack traces, are cut. */
 const maxDetail = 1000
-/** Of a line that is shown as it came. */
+/** Longer lines are not shown as they came. */
 const maxLine = 200
 
 /** As in RFC 9457's example: `[{"detail": …, "pointer": …}]`. */
@@ -139,11 +138,14 @@ function lenientText(reply: HttpResponse, bytes: Buffer): string {
   }
 }
 
-/** They add nothing to the status 403. */
+/** Words that add nothing to the status 403. */
 const statusWords =
   /\b(?:http|error|status|code|403|request|access|forbidden|denied|unauthori[sz]ed|is|was|the)\b/gi
 
-/** Also without a reason: the published interface has no code for an expired key. Another reason is a missing permission. */
+/**
+ * True without a reason, too: the published interface has no code for an expired key. Another reason is a missing
+ * permission.
+ */
 function isExpiredKey({ code, faults, detail }: ErrorContent, plain: string | null): boolean {
   const firstCode = code ?? faults.map(({ code }) => code).find((code) => code !== 'invalid') ?? null
   if (firstCode !== null) return /expired/i.test(firstCode)
@@ -153,7 +155,7 @@ function isExpiredKey({ code, faults, detail }: ErrorContent, plain: string | nu
   return reasons.length === 0 || reasons.some(saysKeyExpired)
 }
 
-/** Courses, trials and subscriptions expire as well. */
+/** False for courses, trials and subscriptions, which expire as well. */
 function saysKeyExpired(text: string): boolean {
   return (
     /expire/i.test(text) &&
@@ -192,7 +194,7 @@ function codeOf(reply: HttpResponse, problem: Readonly<Record<string, unknown>> 
   return ourCodes.has(code) || mediaTypeOf(reply) === 'application/problem+json' ? code : null
 }
 
-/** Shortened; null without one, and for JSON that says nothing or cannot be read. */
+/** Null without a line, and for JSON that says nothing or cannot be read. */
 function firstLineOf(text: string, value: unknown): string | null {
   const [line = ''] = text.trim().split('\n', 1)
   const isJson = /^[[{]/.test(line)

@@ -9,7 +9,7 @@ import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './er
 
 export interface RawPage {
   readonly items: readonly unknown[]
-  /** It encloses the items. */
+  /** Encloses the items. */
   readonly around: JsonObject
   readonly headers: HttpHeaders
 }
@@ -26,12 +26,12 @@ export const bareResult: Omit<Result<unknown>, 'data'> = {
   date: null,
 }
 
-/** It confirms how it handled the request, and has its own request ids. */
+/** Our servers confirm how they handled the request, and have their own request ids. */
 export function isOwnReply({ headers }: Pick<HttpResponse, 'headers'>): boolean {
   return isConfirmed(headers) && (headers['x-request-id'] ?? '').startsWith('req_')
 }
 
-/** `Prefer: handling` (RFC 7240 §3). */
+/** Checks `Prefer: handling` (RFC 7240 §3). */
 function isConfirmed(headers: HttpHeaders): boolean {
   return /(?:^|[,;\s])handling\s*=\s*"?(strict|lenient)\b/i.test(headers['preference-applied'] ?? '')
 }
@@ -62,7 +62,7 @@ export async function readPage(target: Target, reply: HttpResponse): Promise<Raw
   return { items: body['data'], around: body, headers: reply.headers }
 }
 
-/** Beginning with the given request. Throws a ProtocolError if a page repeats. */
+/** Throws a ProtocolError if a page repeats. */
 export async function* readPages(
   request: OutgoingRequest,
   read: (request: OutgoingRequest) => Promise<RawPage>,
@@ -95,7 +95,7 @@ function withParameter(address: string, name: string, value: string): string {
 
 const maxBodyBytes = 64 * 1024 * 1024
 
-/** In response to a write. */
+/** Of a sentence in response to a write. */
 const maxSentenceLength = 500
 
 /** A response whose body is a stream of bytes. */
@@ -175,7 +175,7 @@ export interface Body {
   readonly value: unknown
 }
 
-/** Null if it has none. */
+/** Null if there is no JSON value. */
 export async function readJson(
   target: Target,
   reply: HttpResponse,
@@ -185,7 +185,7 @@ export async function readJson(
   return form === 'json' ? value : null
 }
 
-/** Without validating fields. Throws ProtocolError for a web page, invalid or truncated JSON, and a long body. */
+/** Fields are not validated. Throws ProtocolError for a web page, invalid or truncated JSON, and a long body. */
 export async function readBody(
   target: Target,
   reply: HttpResponse,

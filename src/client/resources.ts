@@ -61,7 +61,6 @@ export type { CurrentUser, PersonalRecord, Role, User } from '../contract/users.
 
 export type Health = Answer<Contract['service']['health']>
 
-/** Before defaults are filled in. */
 type Body<
   Group extends keyof Contract,
   Verb extends keyof Contract[Group],

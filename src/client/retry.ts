@@ -9,11 +9,11 @@ const maxDelayMs = 8000
 /** RFC 9110 §9.2.2. */
 const idempotentMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 const retriedStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
-/** The request may or may not have had its effect. */
+/** Statuses after which the request may have had its effect. */
 const ambiguousStatuses: ReadonlySet<number> = new Set([500, 502, 504])
-/** They last too long for a retry. */
+/** Faults that last too long for a retry. */
 const lastingFaults: ReadonlySet<string> = new Set(['tls', 'not_tls', 'proxy', 'encryption_unavailable'])
-/** After the request was sent, so that it may have had its effect. */
+/** Faults after which the request may have had its effect. */
 const ambiguousFaults: ReadonlySet<string> = new Set([
   'reset',
   'cut_short',
@@ -89,12 +89,12 @@ function isRetried(error: unknown): error is ApiError | ConnectionError | Timeou
   return error instanceof TimeoutError
 }
 
-/** No server of this API sent the 503: a gateway may have passed the request on. */
+/** True for a 503 that no server of this API sent: a gateway may have passed the request on. */
 function isFromGateway(error: Error): boolean {
   return error instanceof ApiError && error.status === 503 && !error.coded
 }
 
-/** The request may have had its effect. */
+/** True if the request may have had its effect. */
 export function isAmbiguous(error: ApiError | ConnectionError | TimeoutError): boolean {
   return error instanceof ApiError ? ambiguousStatuses.has(error.status) : ambiguousFaults.has(error.code)
 }
@@ -108,7 +108,7 @@ function waitAfter(error: Error, attempt: number, { maxRetryWaitMs, random }: Re
 
 interface Settling<T> {
   readonly read: (get: OutgoingRequest) => Promise<{ body: unknown; etag: string | null }>
-  /** Once, with other headers. */
+  /** Sends the request once more, with other headers. */
   readonly repeat: (request: OutgoingRequest) => Promise<T>
   readonly accept: (reply: HttpResponse) => Promise<T>
 }

@@ -8,7 +8,6 @@ import { assertConfidential } from './request.ts'
 import { type RetryPolicy, resolveRepeated, retry } from './retry.ts'
 import { exchangeWithin, type Timeouts } from './timeout.ts'
 
-/** It got the headers of a response, or failed. */
 export interface ExchangeReport {
   readonly method: string
   readonly url: string
@@ -16,7 +15,7 @@ export interface ExchangeReport {
   readonly status: number | null
   readonly requestId: string | null
   readonly error: Error | null
-  /** Until the response headers arrived. */
+  /** Time until the response headers arrived. */
   readonly durationMs: number
 }
 
@@ -35,7 +34,7 @@ interface SenderOptions extends RetryPolicy, Timeouts {
   readonly onExchange: ((report: ExchangeReport) => void) | undefined
 }
 
-/** If the body is cut off, the request is retried. */
+/** The request is retried if the body is cut off. */
 type Consume<T> = (reply: HttpResponse) => Promise<T>
 
 export type Translate = (error: ApiError | ProtocolError) => Promise<Error>
@@ -81,7 +80,7 @@ export class Sender {
     })
   }
 
-  /** After a 401, a second one with a new credential if there is one. */
+  /** Makes a second one after a 401, with a new credential if there is one. */
   async #attempt<T>(
     request: OutgoingRequest,
     attempt: number,

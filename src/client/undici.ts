@@ -103,7 +103,7 @@ async function openDispatcher(proxy: HttpProxy | null, connectTimeoutMs: number)
   })
 }
 
-/** By lower-case name, repeated ones joined into one line. */
+/** Names are in lower case, repeated headers joined into one line. */
 export function joinHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): HttpHeaders {
   const lines: Record<string, string> = {}
   for (const name of Object.keys(headers)) {
@@ -168,7 +168,7 @@ interface Moment {
   readonly proxy?: HttpProxy | null
 }
 
-/** RequestError for a request that cannot be encoded or a proxy that cannot be used; the reason of a signal as it is. */
+/** A RequestError if the request cannot be encoded or the proxy not be used; the reason of an aborted signal as it is. */
 export function networkErrorOf(request: HttpRequest, fault: unknown, moment: Moment): unknown {
   const { part, connectTimeoutMs, proxy = null } = moment
   if (request.signal?.aborted) return request.signal.reason
@@ -204,7 +204,7 @@ export function networkErrorOf(request: HttpRequest, fault: unknown, moment: Mom
   return new ConnectionError(target, code, `${saying} (${lineOf(request)})`, fault)
 }
 
-/** From undici's message; null for any other error. */
+/** Reads undici's message; null for any other error. */
 function proxyRefusalOf(
   { host: proxy, variable, authorization }: HttpProxy,
   request: HttpRequest,

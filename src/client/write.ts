@@ -15,7 +15,6 @@ interface WrittenPlatform {
   ) => AsyncIterable<{ readonly data: readonly unknown[] }>
 }
 
-/** Path parameters and fields refer to their records. */
 const listByField: Readonly<Record<string, 'courses' | 'lessons' | 'users'>> = {
   courseId: 'courses',
   lessonId: 'lessons',

@@ -62,7 +62,7 @@ export function removeGuard(cell: string): string {
   return cell.includes("'") ? cell.replace(guards, '') : cell
 }
 
-/** Guarded against formulas unless `raw`, and quoted where RFC 4180 requires it, also for other separators. */
+/** Also quoted for readers with another separator than the comma. */
 export function csvText(text: string, raw: boolean): string {
   if (isPlain(text)) return text
   const safe = raw ? text : addGuard(text)

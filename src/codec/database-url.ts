@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { unescape as percentDecoded } from 'node:querystring'
 
-/** Even a malformed one: taken for a path, it would be shown with its password. */
+/** True for a malformed one, too: taken for a path, it would be shown with its password. */
 export function isDatabaseUrl(text: string): boolean {
   return /^\s*postgres(ql)?:\/\//i.test(text)
 }
@@ -40,14 +40,13 @@ export interface PostgresUrl {
   readonly port: number
   readonly database: string
   readonly user: string
-  /** From the URL or `PGPASSWORD`. */
   readonly password: string | undefined
-  /** For messages, logs and registries. */
+  /** Without password, for messages, logs and registries. */
   readonly shown: string
   readonly parameter: (name: Parameter) => string | undefined
 }
 
-/** As libpq supports them (PostgreSQL, libpq, Parameter Key Words). */
+/** libpq's parameters with their variables (PostgreSQL, libpq, Parameter Key Words). */
 const variables = {
   host: 'PGHOST',
   port: 'PGPORT',
@@ -71,7 +70,7 @@ const defaultPort = 5432
 const placeholderHost = 'none'
 const example = 'postgres://user@db.example.org:5432/academy'
 
-/** As libpq does; an empty variable counts as unset. Throws PostgresUrlError. */
+/** Reads it as libpq does; an empty variable counts as unset. Throws PostgresUrlError. */
 export function readPostgresUrl(
   text: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -137,7 +136,7 @@ function portOf(text: string | undefined): number {
   throw new PostgresUrlError(`must have a port from 1 to 65535, not ${text}`)
 }
 
-/** Its socket in Debian's directory or PostgreSQL's own, or localhost. */
+/** PostgreSQL's socket in Debian's directory or its own, or localhost. */
 function localHost(port: number): string {
   const folders = ['/var/run/postgresql', '/tmp']
   return folders.find((folder) => existsSync(`${folder}/.s.PGSQL.${port}`)) ?? 'localhost'

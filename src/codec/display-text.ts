@@ -1,6 +1,6 @@
 const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** In these, the joiners U+200C and U+200D are part of the spelling (RFC 5892 appendix A). */
+/** Scripts in which the joiners U+200C and U+200D are part of the spelling (RFC 5892 appendix A). */
 const joining = [
   'Arab',
   'Syrc',
@@ -47,7 +47,7 @@ export function escapeHidden(text: string): string {
   })
 }
 
-/** Except its line ends and tabs. JSON keeps its value, because each escape is one of JSON's (RFC 8259 §7). */
+/** Keeps line ends and tabs. JSON keeps its value, because each escape is one of JSON's (RFC 8259 §7). */
 export function escapeHiddenInDocument(text: string): string {
   return replaceHidden(text, (character, kept, at) => {
     const ownLineEnd = character === '\n' || (character === '\r' && text[at + 1] === '\n')
@@ -63,7 +63,7 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0')
 }
 
-/** Invisible characters as `\\n` or `\\u202e`. */
+/** Shows invisible characters as `\\n` or `\\u202e`. */
 export function lineOf(text: string, maxLength = 200): string {
   const characters = [...text.slice(0, 2 * maxLength + 2)]
   return escapeHidden(

@@ -1,4 +1,3 @@
-/** The label may be empty. */
 interface NamedItem {
   readonly itemId: string
   readonly label: string

@@ -65,7 +65,7 @@ function offsetIn(text: string): number {
   return text.length
 }
 
-/** `at` without a match. */
+/** Returns `at` without a match. */
 function after(pattern: RegExp, text: string, at: number): number {
   // Most tokens follow without a space.
   if (pattern === space && text.charCodeAt(at) > 0x20) return at
@@ -73,7 +73,7 @@ function after(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at
 }
 
-/** Or the place where it goes wrong. */
+/** `at` is the end, or the place where the string goes wrong. */
 function endOfString(text: string, from: number): { readonly at: number; readonly isWhole: boolean } {
   for (let at = from; at < text.length; at += 1) {
     const character = text[at] as string

@@ -1,4 +1,4 @@
-/** For "did you mean": at most three, all equally near. */
+/** Suggests for "did you mean": at most three, all equally near. */
 export function findNearest(word: string, known: readonly string[]): string[] {
   // A request can contain a word of any length; every known word is shorter than this.
   if (word.length > 64) return []

@@ -23,7 +23,7 @@ export class ProxySettingError extends Error {
 
 const proxyVariables = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY']
 
-/** As curl does, but loopback addresses never go through a proxy: credentials may be sent to them unencrypted. */
+/** Follows curl, but loopback addresses never go through a proxy: credentials may be sent to them unencrypted. */
 export function readProxies(env: Environment): FindProxy {
   const proxies = new Map<string, HttpProxy | null>()
   const noProxy = settingOf(env, 'NO_PROXY')?.[1] ?? ''

@@ -23,12 +23,10 @@ export function joinReferences(references: readonly string[]): string {
   return references.map(escapeReference).join(',')
 }
 
-/** For a comma-separated list. */
 export function escapeReference(reference: string): string {
   return reference.replaceAll(/[\\,]/g, '\\$&')
 }
 
-/** Trims each. */
 export function splitReferences(list: string): string[] {
   // With a comma after each reference, the last is no special case.
   const parts = `${list},`.matchAll(/((?:\\[\\,]|[^,])*),/g)

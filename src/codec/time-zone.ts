@@ -1,7 +1,7 @@
 const dayMs = 24 * 3_600_000
 
 export interface TimeZone {
-  /** As the milliseconds for which `Date` shows it in UTC. */
+  /** Milliseconds for which `Date` shows the local time in UTC. */
   clockAt(instantMs: number): number
   /** The first of two if clocks were set back; if they skipped it, as far after the last instant before the gap. */
   instantOf(clockMs: number): number

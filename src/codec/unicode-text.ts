@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 
-/** RFC 3629. */
 export class NotUtf8Error extends Error {
   override readonly name = 'NotUtf8Error'
   /** In bytes. */

@@ -115,7 +115,6 @@ function findProfile({ profiles }: TargetSources, name: string, origin: Origin):
   })
 }
 
-/** Absolute, http or https. */
 export function assertAddress(text: string, name: string): void {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return
   const guess = /^[\w.-]+(:\d+)?(\/\S*)?$/.test(text) ? { hint: `Add the scheme: https://${text}` } : {}
@@ -165,7 +164,7 @@ function remoteTarget(
   }
 }
 
-/** A platform file is not for another platform. */
+/** A platform file is for one origin only. */
 function isSameOrigin(stored: string | undefined, url: string): boolean {
   return stored !== undefined && new URL(stored).origin === new URL(url).origin
 }
@@ -175,7 +174,6 @@ const credentialVariables = [
   { kind: 'access_token', name: 'LEARNCTL_ACCESS_TOKEN' },
 ] as const
 
-/** Its credential overrides the stored ones. */
 export function overridingVariable(env: Environment): string | undefined {
   return credentialVariables.find(({ name }) => env[name])?.name
 }

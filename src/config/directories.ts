@@ -20,7 +20,7 @@ export interface Directories {
   readonly database: string
 }
 
-/** `LEARNCTL_CONFIG_DIR` and `LEARNCTL_STATE_DIR`, XDG variables, the platform's own. XDG ignores relative paths. */
+/** From `LEARNCTL_CONFIG_DIR` and `LEARNCTL_STATE_DIR`, XDG variables, or the platform. XDG ignores relative paths. */
 export function directoriesOf(place: Place): Directories {
   const { env, cwd, platform } = place
   const own = env['LEARNCTL_CONFIG_DIR']

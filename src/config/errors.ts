@@ -11,12 +11,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** The message names where the value came from. A usage error. */
+/** A usage error. The message names where the value came from. */
 export class SettingError extends Error {
   override readonly name = 'SettingError'
   readonly code = 'invalid_setting'
   readonly hint: string | undefined
-  /** If the valid ones are few. */
+  /** Set if the valid ones are few. */
   readonly choice: { readonly given: string; readonly valid: readonly string[] } | undefined
 
   constructor(message: string, options: { hint?: string; choice?: SettingError['choice'] } = {}) {

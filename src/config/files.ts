@@ -4,7 +4,7 @@ import { decodeUtf8, NotUtf8Error } from '../codec/unicode-text.ts'
 import { directoriesOf, type Place } from './directories.ts'
 import { ConfigError, systemCode } from './errors.ts'
 
-/** Each for its owner only. Throws a ConfigError that names the directory and the variable that moves it. */
+/** For the owner only. Throws a ConfigError that names the directory and the variable that moves it. */
 export function makeDirectory(path: string, variable: string | null): void {
   const missing: string[] = []
   // Node's recursive mkdir loops forever on a file system that reports a missing directory but creates none,
@@ -28,7 +28,7 @@ export function makeDatabaseDirectory(place: Place, database: string): void {
   makeDirectory(dirname(database), database === directoriesOf(place).database ? 'XDG_DATA_HOME' : null)
 }
 
-/** With a hint; returns other errors unchanged. */
+/** Adds a hint; returns other errors unchanged. */
 export function unwritableError(path: string, error: unknown, variable: string | null): unknown {
   const code = systemCode(error)
   if (error instanceof ConfigError || code === undefined || !/^E[A-Z]+$/.test(code)) return error

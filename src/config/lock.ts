@@ -103,7 +103,7 @@ function tryCreate(path: string, holder: Holder): boolean {
   }
 }
 
-/** One process at a time, which checks again first: a second one could delete the new lock of the first. */
+/** Locked and checked again: another process could have replaced the stale lock by a new one. */
 function deleteStaleLock(path: string, now: number): void {
   const guard = `${path}.stale`
   if (!tryCreate(guard, { pid: process.pid, host: hostname(), time: now, id: crypto.randomUUID() })) {

@@ -18,7 +18,7 @@ interface StoredKey extends Stored {
   readonly value: string
 }
 
-/** With everything needed to refresh and revoke them (RFC 6749 §5.1, RFC 7009). */
+/** RFC 6749 §5.1, RFC 7009. */
 export interface StoredTokens extends Stored {
   readonly kind: 'oauth'
   readonly accessToken: string
@@ -39,10 +39,10 @@ export interface StoredTokens extends Stored {
   readonly revocationEndpoint: string | null
 }
 
-/** Bound to the one origin that it may be sent to. */
+/** Each is bound to the one origin that it may be sent to. */
 export type StoredCredential = StoredKey | StoredTokens
 
-/** As it was when it was added. */
+/** The platform file as it was when it was added. */
 export interface StoredPlatform {
   readonly name: string
   /** SHA-256 of its text, in hexadecimal digits. */
@@ -110,9 +110,8 @@ export interface ProfileStore {
   readonly path: string
   /** Throws a ConfigError if the file is damaged or unreadable; a missing file means no profiles. */
   read(): Profiles
-  /** Under a lock. */
   change(change: (profiles: Profiles) => Profiles): Promise<Profiles>
-  /** No other process can refresh or revoke it meanwhile. Throws a ConfigError for unwritable files or after 30 s. */
+  /** Keeps others from refreshing or revoking it. Throws a ConfigError for unwritable files or after 30 s. */
   withCredentialLock<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
 }
 
@@ -167,7 +166,7 @@ export function createProfileStore(
   }
 }
 
-/** Another program may have created it or changed its mode. */
+/** Another program may have created the file or changed its mode. */
 function restrictToOwner(path: string, onOpen: (mode: number, closed: boolean) => void): void {
   const found = statSync(path, { throwIfNoEntry: false })
   // Windows has no such modes.
@@ -199,7 +198,7 @@ async function writeProfiles(directory: string, profiles: Profiles): Promise<voi
   conf.store = { version: 1, ...profiles }
 }
 
-/** conf leaves them, with credentials, when a process is killed. The lock excludes other writers. */
+/** Files of conf when a process was killed: they contain credentials. The lock excludes other writers. */
 function removeLeftovers(directory: string): void {
   const left = readdirSync(directory).filter((name) => name.startsWith('profiles.json.tmp-'))
   for (const name of left) rmSync(join(directory, name), { force: true })

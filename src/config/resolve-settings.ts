@@ -21,7 +21,7 @@ import {
 export const sources = ['flag', 'environment', 'project', 'profile', 'default'] as const
 export type Source = (typeof sources)[number]
 
-/** By the name that the user knows: `--url`, `LEARNCTL_URL`, a path, `profile school`. */
+/** Named as the user knows it: `--url`, `LEARNCTL_URL`, a path, `profile school`. */
 export interface Origin {
   readonly source: Source
   readonly name: string

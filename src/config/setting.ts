@@ -1,6 +1,5 @@
-/** Any command has them. */
 export const textFormats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const
-/** Of lists and exports; no terminal shows them. */
+/** For lists and exports; no terminal shows them. */
 export const binaryFormats = ['parquet', 'xlsx'] as const
 export type BinaryFormat = (typeof binaryFormats)[number]
 export const formats = [...textFormats, ...binaryFormats] as const
@@ -29,7 +28,6 @@ export interface Setting {
   readonly kind: Kind
   readonly flag: string
   readonly short?: string
-  /** A switch has none. */
   readonly placeholder?: string
   readonly summary: string
   readonly project?: true

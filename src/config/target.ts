@@ -7,7 +7,7 @@ export interface Credential {
   readonly value: string
   readonly origin: Origin
   readonly shadows: readonly Origin[]
-  /** With the tokens if it is an access token; absent for a credential from a variable. */
+  /** Has tokens if it is an access token; absent for a credential from a variable. */
   readonly kept?: { readonly profile: string; readonly tokens: StoredTokens | null }
 }
 
@@ -25,10 +25,9 @@ export interface LocalTarget extends Chosen {
 
 export interface RemoteTarget extends Chosen {
   readonly kind: 'remote'
-  /** As it was given. */
+  /** Not normalised. */
   readonly url: string
   readonly credential: Credential | null
-  /** Null without one. */
   readonly platform: StoredPlatform | null
   /** Set if the stored credential of a profile was not used because it is for another origin. */
   readonly withheld: { readonly profile: string; readonly origin: string } | null
@@ -36,12 +35,11 @@ export interface RemoteTarget extends Chosen {
 
 export type Target = LocalTarget | RemoteTarget
 
-/** The host of a platform, or the database of a local academy. */
 export function platformName(target: Target): string {
   return target.kind === 'remote' ? new URL(target.url).host : target.database
 }
 
-/** Any but an academy in this process. A server of this API shows in its first reply. */
+/** Only an academy in this process cannot differ. A server of this API shows in its first reply. */
 export function mayDiffer({ kind }: Target): boolean {
   return kind === 'remote'
 }

@@ -91,7 +91,7 @@ export function patternsOf(type: string): readonly string[] {
   return ['*', `${type.split('.', 1)[0]}.*`, type]
 }
 
-/** A wider one includes them, so that no event matches two. */
+/** A wider pattern includes them, so that no event matches two. */
 export function withoutOverlap(patterns: readonly string[]): readonly string[] {
   const all = new Set(patterns)
   return [...all].filter((pattern) => {

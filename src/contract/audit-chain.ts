@@ -1,7 +1,7 @@
 import { jsonText } from '../codec/json-text.ts'
 import type { AuditEntry } from './audit.ts'
 
-/** Besides the hash of the entry before. */
+/** Hashed together with the hash of the entry before. */
 export type Linked = Pick<
   AuditEntry,
   | 'id'

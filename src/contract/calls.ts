@@ -12,7 +12,7 @@ export interface Held {
 /** Plain data for clients: schemas exist as types only. `defaults` is null if a parameter is required. */
 export type Call<O extends Operation = Operation> = O & {
   readonly holds: Held
-  /** In the OpenAPI document, of an item for a list; null without a response. */
+  /** Name in the OpenAPI document, of an item for a list; null without a response. */
   readonly shows: string | null
   readonly defaults: Query<O> | null
 }

@@ -8,7 +8,7 @@ export const userStatuses = ['active', 'suspended', 'deleted'] as const
 
 export const scopes = ['read', 'write', 'admin'] as const
 
-/** By their names in OneRoster. */
+/** Names are those of OneRoster. */
 export const machineScopes = [
   'roster.readonly',
   'gradebook.readonly',
@@ -55,10 +55,10 @@ export type MappedNoun = (typeof mappedNouns)[number]
 export const maxPageSize = 100
 export const defaultPageSize = 20
 
-/** For the course as a whole. */
+/** Item for the course as a whole. */
 export const wholeCourse = '$course'
 
-/** Also of its maximum score. */
+/** Limit of the maximum score, too. */
 export const maxScore = 1_000_000
 
 /** Maximum ratio of a score to its maximum: sums of grades in millionths of a per cent stay exact. */
@@ -69,7 +69,7 @@ const minScore = 1e-9
 
 export const notGradableText = `must be 0, or from ${minScore} to ${maxScoreRatio} times the maximum`
 
-/** Not too small to calculate with, and not too far above its maximum. */
+/** False for a score too small to calculate with, or too far above its maximum. */
 export function isGradable(score: number, maximum: number): boolean {
   return (score === 0 || score >= minScore) && score <= maximum * maxScoreRatio
 }
@@ -105,7 +105,7 @@ export type UndoableNoun = (typeof undoableNouns)[number]
 export const xapiVersions = ['1.0.3', '2.0.0'] as const
 export type XapiVersion = (typeof xapiVersions)[number]
 
-/** In order, with what each is about. */
+/** In order, with what each section is about. */
 export const personalSections = {
   user: 'The account',
   apiKeys: 'API keys of the user, without the secret',
@@ -144,7 +144,6 @@ export type PersonalSection = keyof typeof personalSections
 
 export const singleSections: readonly PersonalSection[] = ['user', 'webhookMessages']
 
-/** In display order. */
 export const attentionKinds = ['inactive', 'stuck', 'not_passed'] as const
 export type Attention = (typeof attentionKinds)[number]
 

@@ -58,7 +58,7 @@ export function shown<F extends Fields>(fields: () => F): z.ZodType<Shown<F>> {
   ) as unknown as z.ZodType<Shown<F>>
 }
 
-/** No defaults, nothing optional, objects open, bounds kept. */
+/** Without defaults; nothing is optional, objects are open, bounds stay. */
 export function answered<F extends Fields>(fields: F): Answered<F> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, { ...field, is: wholeOf(field.is) }]),
@@ -151,7 +151,7 @@ function patchSchemaOf(schema: z.ZodType): z.ZodType {
   return z.strictObject(Object.fromEntries(shape))
 }
 
-/** Inside default, nullable and optional wrappers. */
+/** Removes default, nullable and optional wrappers. */
 export function bare(schema: z.ZodType): z.ZodType {
   if (
     schema instanceof z.ZodDefault ||

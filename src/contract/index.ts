@@ -24,7 +24,6 @@ import { terms } from './terms.ts'
 import { undo } from './undo.ts'
 import { users } from './users.ts'
 
-/** By resource and verb. */
 export const contract = {
   courses,
   lessons,

@@ -186,7 +186,7 @@ export const IntegrationPatch = named(
 const setAt = field(Time, 'When it was set')
 const last4 = textOrNull('Its last four characters; null if it is short')
 
-/** Only its last characters. */
+/** Shows only the last characters. */
 const ShownSecret = shown(() => ({
   setAt,
   last4,
@@ -194,7 +194,6 @@ const ShownSecret = shown(() => ({
 }))
 export type ShownSecret = z.output<typeof ShownSecret>
 
-/** It is replaced at once. */
 const ShownToken = shown(() => ({
   setAt,
   last4,

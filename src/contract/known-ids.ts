@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 
-/** Such as the title of a module. */
 type NameOf = (item: JsonObject) => unknown
 
 /** References to them survive: matched by name, else by place, each at most once. `inside` is a field with a nested list. */
@@ -46,7 +45,7 @@ export function contentWithKnownIds(
   }
 }
 
-/** The title, or the module's number if the title is ambiguous. */
+/** A title, or the module's number if the title is ambiguous. */
 export function moduleNames(modules: unknown): readonly string[] {
   const titles = titlesOf(modules)
   const counts = countsOf(titles)

@@ -70,7 +70,7 @@ function placesFor(orders: readonly (number | undefined)[]): (number | undefined
   })
 }
 
-/** As indexes; the numbers are distinct. */
+/** Indexes of a longest increasing subsequence; the numbers are distinct. */
 export function longestRising(numbers: readonly number[]): ReadonlySet<number> {
   // For each length, the index of the smallest number that ends such a subsequence; and the predecessor of each
   // number.

@@ -30,7 +30,7 @@ export type Filter =
   | {
       readonly by: 'reference'
       readonly field: string
-      /** By its path parameter. */
+      /** Path parameter of the kind of record. */
       readonly to: 'courseId' | 'userId' | 'termId' | 'groupId'
       readonly ext?: string
       readonly email?: string
@@ -59,7 +59,7 @@ export function filtersOf(query: z.ZodObject): Filters {
   )
 }
 
-/** `References` and `choices`. */
+/** True for `References` and `choices`. */
 export function isList(parameter: unknown): boolean {
   const schema = parameter instanceof z.ZodType ? bare(parameter) : undefined
   return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema)?.meta()?.['type'] === 'array'
@@ -147,7 +147,6 @@ export function period(event: string, field: string) {
   }
 }
 
-/** And those that were updated since a time. */
 export function periodAndUpdates(event: string, field: string) {
   return { ...period(event, field), updated_since: UpdatedSince }
 }

@@ -1,6 +1,6 @@
 import type { Scope } from './operation.ts'
 
-/** Below the base URL. A client tries these if a platform has no metadata (RFC 8414). */
+/** Relative to the base URL. A client tries these if a platform has no metadata (RFC 8414). */
 export const oauthPaths = {
   authorize: '/oauth/authorize',
   token: '/oauth/token',
@@ -21,14 +21,14 @@ export const ownClientId = 'learnctl'
 /** RFC 8628 §3.4. */
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** On consent pages. */
+/** Shown on consent pages. */
 export const scopeInWords: Readonly<Record<Scope, string>> = {
   read: 'View the courses, lessons, users, progress and reports that you can access',
   write: 'Change the courses, lessons, users, enrolments and progress that you can manage',
   admin: 'Administer the academy: API keys, OAuth applications, roles, passwords and permanent erasure',
 }
 
-/** As OpenAPI's Security Scheme Objects (OpenAPI 3.1.0 §4.8.27). */
+/** Security Scheme Objects (OpenAPI 3.1.0 §4.8.27). */
 export const securitySchemes = {
   bearer: {
     type: 'http',

@@ -60,7 +60,7 @@ export type Params<O extends Operation> = { readonly [Name in ParameterNames<O['
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** Before defaults are filled in, with booleans as themselves or as text. */
+/** Defaults are not filled in; booleans may be text. */
 export type QueryInput<O extends Operation> = O['query'] extends z.ZodType
   ? { [Name in keyof Input<O['query']>]: WithBoolean<Input<O['query']>[Name]> }
   : undefined

@@ -27,7 +27,7 @@ import { idPrinter, sourceOf } from './write.ts'
 
 const command = 'courses apply'
 
-/** Or carries out a saved plan; asks for confirmation before deletions. */
+/** Also carries out a saved plan; asks for confirmation before deletions. */
 export async function applyFiles(context: Context, given: Given, files: readonly string[]): Promise<void> {
   const { plan } = given.flags
   const makePlan =
@@ -46,7 +46,6 @@ export async function diffFiles(context: Context, files: readonly string[], prun
   await printDiff(context, 'courses diff', await makePlan(context), form)
 }
 
-/** Without a platform. Throws a UsageError with every problem of a file and its line. */
 export async function validateFiles(context: Context, files: readonly string[]): Promise<void> {
   await printValid(context, files, await readAll(context, files))
 }
@@ -155,7 +154,7 @@ function lessonCounts({ lessons, deleted }: CoursePlan): string {
 
 const maxNamed = 20
 
-/** As after copying the file for the next term: the external id of a lesson is unique in an academy. */
+/** A copied file for the next term has such lessons: the external id of a lesson is unique in an academy. */
 export async function requireOwnLessons(
   { plan, declared, reader: { names } }: Pick<Planned, 'plan' | 'declared' | 'reader'>,
   hint?: string,

@@ -99,7 +99,7 @@ function leaseIn({ problem }: ApiError) {
   return isJsonObject(lease) ? lease : {}
 }
 
-/** On this machine. */
+/** True if the process was one of this machine and has ended. */
 function isOfDeadProcess(holder: string): boolean {
   const [, host, pid] = /^(.+), process (\d+)$/.exec(holder) ?? []
   return host === hostname() && !isAlive(Number(pid))

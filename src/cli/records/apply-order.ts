@@ -7,7 +7,7 @@ import type { Action } from './plan.ts'
 
 const closedStatus = { users: 'suspended', courses: 'archived', enrollments: 'inactive' } as const
 
-/** Its status refuses writes that refer to it. */
+/** A closed record refuses writes that refer to it. */
 export function isClosed(dataset: Part, { status }: JsonObject): boolean {
   return dataset in closedStatus && status === closingOf(dataset)
 }
@@ -20,7 +20,7 @@ export function closingOf(dataset: Part): string | undefined {
 /** Unique fields of users: a value must be free before another user takes it. */
 const { unique = [] } = users
 
-/** As when one user gets the address of another. Throws a CommandError if users swap values. */
+/** One user may get the address of another. Throws a CommandError if users swap values. */
 export function inFreeOrder(updates: readonly Action[]): Action[] {
   const holders = new Map<string, Action>()
   for (const action of updates) {

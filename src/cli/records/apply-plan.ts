@@ -20,16 +20,14 @@ export interface Failure {
   readonly message: string
 }
 
-/** By the server. */
 export interface StagedPlan {
-  /** Of writes. */
+  /** Number of writes. */
   readonly size: number
-  /** Null where refusals are not known before. */
+  /** Null where refusals cannot be known before. */
   trial(): Promise<Trial | null>
   /** Without `skipsRefused` nothing of a transaction with a refused action is done. */
   carryOut(how: {
     readonly skipsRefused: boolean
-    /** `done` counts writes. */
     readonly onDone?: (done: number) => Promise<void>
   }): Promise<AppliedPlan>
   drop(): Promise<void>
@@ -44,7 +42,6 @@ export interface Trial {
 export interface AppliedPlan {
   readonly failures: readonly Failure[]
   readonly done: ReadonlySet<Action>
-  /** Created or changed, in the order of the writes. */
   readonly ids: readonly string[]
 }
 
@@ -56,7 +53,7 @@ export async function stagePlan(
 ): Promise<StagedPlan> {
   const { data: made } = await caller.call(calls.plans.create, { body: { command, source }, signal })
   const params = { planId: made.id }
-  /** Of each step. */
+  /** By step. */
   const actions: (readonly Action[])[] = []
   const batcher = createBatcher<JsonObject>(partSize, (step) => step)
   let sent = 0
@@ -121,7 +118,6 @@ export async function stagePlan(
 /** Of a request that adds steps. */
 const partSize = { ...batchSize, records: 1000 }
 
-/** In the order of the plan, one for each action. */
 function failuresOf(
   plan: Plan,
   actions: readonly (readonly Action[])[],
@@ -136,13 +132,13 @@ function failuresOf(
   return plan.actions.flatMap((action) => failures.get(action) ?? [])
 }
 
-/** With fields of the file instead of the API's pointers. */
+/** Names fields of the file instead of the API's pointers. */
 function messageOf({ errors, message }: Pick<RefusedStep, 'errors' | 'message'>): string {
   if (errors.length === 0) return message
   return errors.map(({ pointer, detail }) => `${fieldPath(pointer)} ${detail}`).join('; ')
 }
 
-/** Without lessons that came back with their course; none without any. */
+/** Lessons that came back with their course are not named; none without any. */
 function restoredNotes(verb: string, actions: readonly Action[]): string[] {
   const courses = new Set(actions.flatMap(({ dataset, key }) => (dataset === 'courses' ? [key] : [])))
   const named = actions
@@ -171,7 +167,7 @@ interface PlannedWrite {
   readonly from: readonly Action[]
 }
 
-/** Closed records, records of each part, places of lessons, deletions. */
+/** In this order: closed records, records of each part, places of lessons, deletions. */
 async function* writesOf(names: Names, plan: Plan): AsyncGenerator<PlannedWrite> {
   const byPart = Map.groupBy(plan.actions, ({ dataset }) => dataset)
   /** Steps of new lessons by key; equal lessons in their order. */
@@ -262,7 +258,6 @@ function changedFields(dataset: PartDataset, { entry, changes }: Action): JsonOb
   return restored ? { ...changed, status: restored.to } : changed
 }
 
-/** Once the lessons are written. */
 function placesIn(
   { lessonPlaces, actions }: Plan,
   newLessons: Map<string | undefined, number[]>,
@@ -295,7 +290,7 @@ function changedPart(record: JsonObject, changes: readonly Change[]): Record<str
   return Object.fromEntries(Object.entries(record).filter(([field]) => fields.has(field)))
 }
 
-/** Those after the shown one, else those with later times. */
+/** Steps after the shown one, else those with later times. */
 function missingSteps(entry: Entry, shown: JsonObject | null): readonly JsonObject[] {
   const { steps = [entry.record] } = entry
   if (shown === null) return steps

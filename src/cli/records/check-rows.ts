@@ -11,7 +11,7 @@ import { type ImportFile, type Place, sentence } from './sources/file.ts'
 import { asWritten, type Reading, type Row, type RowProblem, type Rows } from './sources/rows.ts'
 import type { Refusal } from './write.ts'
 
-/** Of different problems; the others are counted. */
+/** Different problems to show; the others are counted. */
 const maxShown = 1000
 const maxShownLines = 5
 const maxValue = 80
@@ -33,11 +33,10 @@ export interface Rejection {
 
 export interface Checked {
   readonly rows: number
-  /** Importing the file again cannot match rows without a key. */
+  /** Number of rows without a key, which another import of the file cannot match. */
   readonly keyless: number
   /** Number of rows with spaces around a value that is stored without them, and the first columns with such values. */
   readonly trimmed: { readonly rows: number; readonly columns: ReadonlySet<string> }
-  /** By line. */
   readonly invalid: ReadonlyMap<number, Rejection>
 }
 
@@ -106,7 +105,7 @@ export async function checkFile(
   return { rows: count, keyless, trimmed, invalid }
 }
 
-/** Their values have spaces around them that the schema removes. */
+/** Columns with spaces around values that the schema removes. */
 function trimmedColumns({ columns, schema }: Dataset, record: JsonObject): string[] {
   return columns.flatMap(({ kind, name, path }) => {
     const value = kind === 'text' ? valueAt(record, path) : undefined
@@ -188,7 +187,7 @@ function refused(
   })
 }
 
-/** The first value that is not near any choice. */
+/** Suggests a mapping for the first value that is not near any choice. */
 function meaningHint(groups: readonly Group[]): string {
   const unknown = groups.find(
     ({ problem: { code, guess, message, value } }) =>
@@ -227,7 +226,7 @@ export function problemText(problem: RowProblem, labels?: Rows['labels']): strin
   return value === undefined ? place + message + guess : `${place}${message}, not ${value}${guess}`
 }
 
-/** For all readers of a repository: without the value if its record is about people. */
+/** All readers of a repository may see it: without the value if its record is about people. */
 export function shownProblem(
   dataset: Pick<Dataset, 'name'>,
   problem: RowProblem,
@@ -240,7 +239,6 @@ export function shownProblem(
   return `${column === null ? 'row' : columnText(column, labels)}: ${message}`
 }
 
-/** As in the file, and what the mapping reads for it. */
 function givenText({ value, meaning, message }: RowProblem): string | undefined {
   if (value === undefined) return undefined
   const read = meaning === undefined ? '' : ` (read as ${shortValue(meaning, message)})`
@@ -276,7 +274,7 @@ function pathOf({ pointer, parameter }: Refusal['faults'][number]): string {
   return String(parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** For all readers of a repository: the message of a platform may have values of people. */
+/** All readers of a repository may see it: the message of a platform may have values of people. */
 export function shownRefusal(
   dataset: Dataset,
   row: Pick<Row, 'replaced'>,
@@ -293,7 +291,7 @@ export function shownRefusal(
   return names.length > 0 ? `${names.join(', ')}: ${reason}` : reason
 }
 
-/** That of another platform may be any text. */
+/** The code of another platform may be any text. */
 export function shownCode(code: string): string {
   return /^[a-z_]{1,40}$/.test(code) ? `rejected (${code})` : 'rejected'
 }

@@ -16,7 +16,6 @@ export interface Comparing {
   readonly declared: Declared
   readonly options: PlanOptions
   readonly ids: KnownIds
-  /** In the courses that were compared. */
   readonly modules: ModuleNames
 }
 
@@ -32,7 +31,6 @@ export async function comparePart(
   return comparison
 }
 
-/** They are recognised by their keys. */
 async function compareRecords(comparison: Comparison): Promise<void> {
   const { entries, removed, dataset } = comparison
   const { reader, options, ids } = comparison.comparing
@@ -68,7 +66,7 @@ async function compareRecords(comparison: Comparison): Promise<void> {
   }
 }
 
-/** They are recognised by title and content too. */
+/** Lessons are recognised by title and content too. */
 async function compareLessons(comparison: Comparison): Promise<void> {
   const { entries, removed, dataset } = comparison
   const { reader, declared, options, ids } = comparison.comparing
@@ -80,7 +78,6 @@ async function compareLessons(comparison: Comparison): Promise<void> {
       ? declared.get('courses')?.map(({ key }) => key)
       : entries.map(({ record }) => String(record['courseId'])),
   )
-  /** By course, without their content. */
   const inCourses = new Map<string, JsonObject[]>()
   const unnamed: ShownLesson[] = []
   const found =
@@ -138,7 +135,6 @@ class Comparison {
   readonly kept: Action[] = []
   /** By id, since a record may be found by two of its names. */
   readonly deletes = new Map<unknown, Action>()
-  /** Close records instead of deleting them. */
   readonly closings = new Map<unknown, Action>()
   readonly undeclared: Undeclared[] = []
   /** Progress and grade records that are newer than declared. */
@@ -165,7 +161,7 @@ class Comparison {
     return this.entries.filter((entry) => !this.#matched.has(entry))
   }
 
-  /** One that was compared already is left alone. */
+  /** An entry that was compared already is left alone. */
   async match(entry: Entry, shown: JsonObject): Promise<void> {
     if (this.#matched.has(entry)) return
     this.#matched.add(entry)
@@ -212,7 +208,6 @@ class Comparison {
     return changes
   }
 
-  /** In the form of files, with the keys of declared records. */
   async recordOf(shown: JsonObject): Promise<JsonObject> {
     const record = { ...(await this.dataset.toRecord(shown, this.comparing.reader.names)) }
     const module = this.comparing.modules.get(shown['courseId'])?.get(shown['moduleId'])
@@ -280,7 +275,7 @@ class Comparison {
     this.closings.set(id, updateOf(entry, shown, [{ field: 'status', from: status ?? null, to: closing }]))
   }
 
-  /** Keeps role and status. */
+  /** Such a user keeps role and status. */
   #isProtected({ role }: JsonObject): boolean {
     const { protectedRole } = this.comparing.options
     return this.dataset.name === 'users' && protectedRole !== undefined && role === protectedRole
@@ -294,7 +289,7 @@ class Comparison {
     return { dataset: this.dataset.name, kind: 'create', key, entry, current: null, changes: noChanges }
   }
 
-  /** They have no members but the declared ones; none for other parts. */
+  /** Keys of groups that have no members but the declared ones; none for other parts. */
   listedGroups(): ReadonlySet<string> {
     const groups = this.dataset.name === 'memberships' ? (this.comparing.declared.get('groups') ?? []) : []
     return new Set(groups.flatMap(({ listsMembers, key }) => (listsMembers ? [key] : [])))

@@ -13,7 +13,7 @@ export interface Change {
   readonly to: unknown
 }
 
-/** The API accepts and never shows them. */
+/** Fields that the API accepts and never shows. */
 const writeOnly = ['password', 'extraCredit']
 /** Earlier records must not replace later ones. */
 const timeFields: Readonly<Record<string, string>> = { progress: 'lastAccessed', grades: 'gradedAt' }
@@ -82,7 +82,7 @@ function dayOf(time: unknown): string | null {
   return typeof time === 'string' && time.endsWith('Z') ? time.slice(0, 10) : null
 }
 
-/** Then both have one form; write-only fields always differ. */
+/** If so, both have one form; write-only fields always differ. */
 function isIncluded(record: JsonObject, current: JsonObject): boolean {
   for (const field of Object.keys(record)) {
     const [given, value] = [record[field], current[field]]
@@ -92,7 +92,7 @@ function isIncluded(record: JsonObject, current: JsonObject): boolean {
   return true
 }
 
-/** Only progress and grades can be. */
+/** Only progress and grades can be older. */
 export function isOlder({ name }: Pick<Dataset, 'name'>, record: JsonObject, shown: JsonObject): boolean {
   const field = timeFields[name]
   const time = field === undefined ? undefined : record[field]
@@ -101,7 +101,7 @@ export function isOlder({ name }: Pick<Dataset, 'name'>, record: JsonObject, sho
   )
 }
 
-/** If the existing user was deleted and the record has no status. */
+/** Restores a deleted user if the record has no status. */
 export function restoring(record: JsonObject, shown: JsonObject): JsonObject {
   const isDeleted = shown['status'] === 'deleted' && record['status'] === undefined
   return isDeleted ? { ...record, status: 'active' } : record
@@ -128,18 +128,16 @@ function normal(schema: z.ZodObject, record: JsonObject): JsonObject {
   return { ...record, ...Object.fromEntries(known) }
 }
 
-/** The server assigned them. */
 function withoutOwnIds(path: string, value: unknown): unknown {
   if (path === 'contentBlocks') return withoutIds(value)
   return path === 'assessments' ? withoutIds(value, 'questions') : value
 }
 
-/** Of a completed enrolment. */
+/** True if a completed enrolment would be reopened. */
 function isReopening({ field, from, to }: Change): boolean {
   return field === 'status' && from === 'completed' && to === 'active'
 }
 
-/** In the field order of its schema, also without unknown fields. */
 export function withoutDefaults(schema: z.ZodType, value: unknown): unknown {
   const inner = bare(schema)
   if (inner instanceof z.ZodArray && Array.isArray(value)) {

@@ -35,7 +35,7 @@ export interface CopyOptions {
   readonly lessonIds: string | undefined
   /** `none` for no term. */
   readonly term: string | undefined
-  /** In another term. */
+  /** Due dates stay as they are in another term. */
   readonly keepDates: boolean
   readonly status: string | undefined
   /** Time to wait for another apply. */
@@ -126,7 +126,6 @@ async function makeCopy(
   } else if (settings.quiet.value || !io.stdout.isTTY) await output.text(`${escapeHidden(courseId)}\n`)
 }
 
-/** A course in the trash has the external id of a new one. */
 function deletedCourse(externalId: string): CommandError {
   const reference = shellWord(`ext:${externalId}`)
   return new CommandError(
@@ -182,7 +181,7 @@ function renamed(lessons: readonly JsonObject[], rule: IdRule, isElsewhere: bool
   throw new UsageError(`--lesson-ids does not give each lesson an external id of its own`, { why: problems })
 }
 
-/** Null for none. A term that the target does not have is noted and left out. */
+/** A term that the target does not have is noted and left out; null for none. */
 async function termOf(
   { output }: Context,
   { names }: Pick<Writer, 'names'>,
@@ -205,7 +204,7 @@ async function termOf(
 
 const dayMs = 86_400_000
 
-/** By the days between the first days of two terms. Keeps them if one of the terms or days is missing. */
+/** Adds the days between the first days of two terms, if both are known. */
 function shiftDueDates(
   lessons: readonly JsonObject[],
   terms: readonly (JsonObject | null)[],

@@ -16,7 +16,6 @@ export interface CoursePlan {
   /** As the API shows it; null for a new one. */
   readonly current: JsonObject | null
   readonly changes: readonly Change[]
-  /** In their order. */
   readonly lessons: readonly {
     readonly action: 'create' | 'update'
     readonly record: JsonObject
@@ -24,13 +23,12 @@ export interface CoursePlan {
   }[]
   /** As the API shows them. */
   readonly deleted: readonly JsonObject[]
-  /** The file lacks them. */
+  /** Lessons that the file lacks. */
   readonly kept: readonly Undeclared[]
-  /** By their titles. */
+  /** Titles. */
   readonly removedModules: readonly string[]
 }
 
-/** For each declared course. */
 export async function coursePlansOf({
   plan,
   declared,
@@ -137,7 +135,7 @@ function indentedChanges(changes: readonly Change[], indent: string): string[] {
   )
 }
 
-/** The file lacks them. */
+/** The file lacks these lessons. */
 export function keptNotes({ undeclared }: Plan, declared: Declared): string[] {
   const courses = new Map(declared.get('courses')?.map(({ key, record }) => [key, record]))
   return [...Map.groupBy(undeclared, ({ course }) => course)].map(([course, kept]) => {

@@ -14,7 +14,6 @@ import { formatVersion, type PartName, partSchemas, withoutVariables } from './s
 import { documentOf } from './sources/course.ts'
 import type { Writer } from './write.ts'
 
-/** In the form of files. */
 interface Chunk {
   readonly part: PartName
   readonly records: readonly JsonObject[]
@@ -81,7 +80,6 @@ export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
     return ids
   }
 
-  /** Sorted by key, without those of deleted users. */
   async function* inCourse(
     part: 'enrollments' | 'progress' | 'grades',
     courseId: string,
@@ -130,7 +128,7 @@ async function* inChunks(part: PartName, records: AsyncIterable<JsonObject>): As
 /** As `validate` does: lessons beside their courses, and progress without its earlier steps. */
 export function createRecordCounter() {
   const counts = new Map<Part, number>()
-  /** Of the last progress record, whose steps follow each other. */
+  /** Key of the last progress record, whose steps follow each other. */
   let last: string | null = null
   const count = (part: Part, more: number) => {
     if (more > 0) counts.set(part, (counts.get(part) ?? 0) + more)
@@ -222,7 +220,6 @@ export async function dumpFolder(
   }
 }
 
-/** Valid on every file system. */
 function fileNameOf(externalId: string, taken: Set<string>): string {
   const plain = externalId.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 80) || 'course'
   let name = plain

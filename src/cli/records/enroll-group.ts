@@ -16,7 +16,7 @@ interface Refused {
   readonly message: string
 }
 
-/** In batches; `body` has the course. Prints counts or ids. Throws a CommandError that lists the refused members. */
+/** `body` has the course. Prints counts or ids. Throws a CommandError that lists the refused members. */
 export async function enrollGroup(context: Context, group: string, body: JsonObject): Promise<void> {
   const { io, output, settings } = context
   const change = { command: 'enrollments create', source: `group ${group}` }

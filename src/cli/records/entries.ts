@@ -52,19 +52,18 @@ export interface Place {
 
 export interface Entry {
   readonly dataset: Part
-  /** Within its dataset: see `keyIn` in records/identity.ts. */
+  /** Unique within its dataset: see `keyIn` in records/identity.ts. */
   key: string
   /** Complete for courses and lessons, otherwise only the declared fields; references have the form of keys. */
   record: JsonObject
   readonly place: Place
-  /** In order; the last one is the record. */
   readonly steps?: readonly JsonObject[]
   /** It must be gone, such as one with `status` `tobedeleted`. */
   readonly isRemoved?: boolean
-  /** Left out (`lacksPeople`) if neither its source nor the academy shows its person. */
+  /** If neither its source nor the academy shows its person, such a record is left out (`lacksPeople`). */
   readonly mayLackPeople?: boolean
   lacksPeople?: boolean
-  /** The file gives only their day, in UTC: any time of that day is equal. */
+  /** Times of which the file gives only the day, in UTC: any time of that day is equal. */
   readonly days?: readonly string[]
   /** A group with no members but the declared ones. */
   readonly listsMembers?: true
@@ -72,7 +71,6 @@ export interface Entry {
   readonly password?: string
 }
 
-/** In the order of the files. */
 export type Declared = ReadonlyMap<Part, readonly Entry[]>
 
 /** `academy.yaml:12`. */
@@ -80,7 +78,7 @@ export function placeText({ file, line }: Place): string {
   return line === 0 ? file : `${file}:${line}`
 }
 
-/** New or not; such records have no label. */
+/** Always sent as wholes, new or not; such records have no label. */
 export function isSentWhole({ operations }: Pick<Dataset, 'operations'>): boolean {
   return operations.update === undefined
 }
@@ -91,7 +89,6 @@ const maxReported = 1000
 export interface Problems {
   /** @param shown the message without values of people (default the message, which has none) */
   add(place: Place, message: string, shown?: string): void
-  /** With every problem and its line. */
   throwIfAny(hint?: string): void
 }
 
@@ -127,7 +124,7 @@ export function createProblems(): Problems {
   }
 }
 
-/** For all readers of a repository: `course ext:BIO-1`, but `user`. */
+/** All readers of a repository may see it: `course ext:BIO-1`, but `user`. */
 export function recordText({ dataset, key }: Pick<Entry, 'dataset' | 'key'>): string {
   const noun = nouns[dataset]
   return isAboutPeople({ name: dataset }) ? noun : `${noun} ${keyText(key)}`
@@ -177,7 +174,6 @@ export function distinct(declared: Declared, problems: Problems): Declared {
   )
 }
 
-/** Those in the records of groups, each once. */
 export function withMemberships(declared: Declared): Declared {
   const groups = declared.get('groups') ?? []
   if (!groups.some(({ record }) => Array.isArray(record['members']))) return declared
@@ -197,7 +193,7 @@ export function withMemberships(declared: Declared): Declared {
   return new Map(parts.flatMap((part) => (all.has(part) ? [[part, all.get(part) ?? []]] : [])))
 }
 
-/** They have the same module and title and no external ids. */
+/** Lessons with the same module and title and no external ids. */
 function numberEquals(entries: readonly Entry[]): void {
   const counts = new Map<string, number>()
   for (const entry of entries) {
@@ -236,7 +232,7 @@ function timeOf({ record: { lastAccessed } }: Entry): number {
   return typeof lastAccessed === 'string' ? Date.parse(lastAccessed) : Number.MAX_SAFE_INTEGER
 }
 
-/** `ext:42`, `42`, the e-mail address with or without `email:`, or the name of a term. Others stay as they are. */
+/** References are `ext:42`, `42`, an e-mail address with or without `email:`, or the name of a term. */
 export async function nameByKeys(declared: Declared): Promise<void> {
   const keys = {
     terms: new Map([...termNames(declared), ...keyNames(declared, 'terms')]),

@@ -10,20 +10,16 @@ import { type KnownIds, plainReference, referencesTo, valueName } from './identi
 import type { Writer } from './write.ts'
 
 export interface Finder {
-  /** It shares a key with this one. */
   find(record: JsonObject): Promise<Match>
 }
 
-/** The maximum that the API allows. */
 const pageSize = 100
 
-/** Each in a request of its own. */
 export function oneByOne(caller: Caller, dataset: Dataset, signal: AbortSignal): Finder {
   const find = (key: JsonObject) => findShown(caller, dataset, key, signal)
   return { find: (record) => findByKeys(dataset, record, find) }
 }
 
-/** By the names that find them. */
 type Listed = ReadonlyMap<string, readonly JsonObject[]>
 
 /** Another platform would be searched for each new record. Keys of several fields are looked up one by one. */
@@ -47,7 +43,7 @@ export async function inWholeList(caller: Caller, dataset: Dataset, signal: Abor
   return { find: (record) => findByKeys(dataset, record, find) }
 }
 
-/** If that takes fewer requests; keys of several fields, as of enrolments, have a list for each course or group. */
+/** Only if that takes fewer requests; keys of several fields, as of enrolments, have a list for each course or group. */
 export async function inLists(
   caller: Caller,
   dataset: Dataset,
@@ -114,7 +110,6 @@ function singleKeys({ keys }: Dataset): readonly string[] {
   return keys.flatMap((set) => (set.length === 1 ? set : []))
 }
 
-/** With the names by which it is found there. */
 interface Scope {
   readonly query: Readonly<Record<string, string>>
   readonly names: readonly string[]
@@ -147,7 +142,7 @@ function namesOfShown(fields: readonly string[], shown: JsonObject): readonly st
 
 type Reader = Pick<Writer, 'caller' | 'signal'>
 
-/** Instead of reading the whole list. */
+/** Records to look up one by one instead of reading the whole list. */
 const maxSingleReads = 50
 const readsAtOnce = 8
 
@@ -182,7 +177,7 @@ export async function* lessonsIn(
   yield* foundFor(reader, dataset, moved)
 }
 
-/** Named by their keys; of many groups with the members of all others. New groups have none. */
+/** By keys of groups; of many groups with the members of all others. New groups have none. */
 export async function* membersFor(
   reader: Reader,
   dataset: Dataset,

@@ -39,7 +39,6 @@ export function keyAmongEquals(key: string, place: number): string {
   return place === 1 ? key : `${key}${separator}${place}`
 }
 
-/** In the key of an enrolment, progress record or grade. */
 export function courseIn(key: string): string {
   return key.split(separator, 1)[0] ?? ''
 }
@@ -66,7 +65,7 @@ export function referencesTo({ id, externalId, email }: JsonObject): readonly st
   ]
 }
 
-/** In lower case by an e-mail address, with or without `email:`; any other unchanged. */
+/** An e-mail address, with or without `email:`, in lower case; any other reference unchanged. */
 export function plainReference(reference: string): string {
   return /^email:|^[^:]*@/i.test(reference) ? reference.toLowerCase() : reference
 }
@@ -77,7 +76,6 @@ export interface KnownIds {
   keyOf(dataset: DatasetName, id: unknown): string | undefined
   /** Undefined if the record does not exist yet. */
   idOf(dataset: DatasetName, key: string): string | undefined
-  /** Unless no record refers to its dataset. */
   add(dataset: DatasetName, id: unknown, key: string): void
 }
 
@@ -139,7 +137,6 @@ export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: Kno
       const sourceless = byKey.get(keyIn(dataset, record) ?? '')
       return sourceless?.record['source'] === undefined ? sourceless : undefined
     },
-    /** With another external id. */
     byAddress: (shown: JsonObject) => byEmail.get(valueName('email', shown['email'])),
   }
 }

@@ -4,7 +4,7 @@ import { LessonRecord } from '../dataset/courses.ts'
 import { withoutDefaults } from './compare.ts'
 import type { Entry } from './entries.ts'
 
-/** No entry matches it by key. */
+/** A lesson that no entry matches by key. */
 export interface ShownLesson {
   /** As the API shows it. */
   readonly shown: JsonObject
@@ -91,7 +91,6 @@ export function attributesOf({
   return fields
 }
 
-/** Without defaults. */
 export function canonical(schema: z.ZodObject, record: JsonObject): JsonObject {
   const parsed = schema.safeParse(record)
   // The result of an object is an object.

@@ -32,7 +32,6 @@ export async function makePlan(reader: Writer, given: Declared, options: PlanOpt
   const kept: Action[] = []
   const undeclared: Undeclared[] = []
   const notes: string[] = []
-  /** They are neither declared nor in the academy. */
   const unknown = new Map<Entry, readonly string[]>()
   const references = new References(reader, declared, ids)
   let unchanged = 0
@@ -105,7 +104,7 @@ function touchedPlaces(
   return new Map([...declaredPlaces(lessons, ids)].filter(([course]) => courses.has(course)))
 }
 
-/** To undeclared records, each once. */
+/** Looks up references to undeclared records, each once. */
 class References {
   readonly #names: Writer['names']
   readonly #ids: KnownIds

@@ -22,17 +22,17 @@ export interface Import extends FileMapping {
   readonly file: ImportFile
   readonly onExists: OnExists
   readonly skipInvalid: boolean
-  /** In one request, if the platform takes several. */
+  /** Maximum rows in one request, if the platform takes several. */
   readonly batchSize: number
   readonly errorsFile: string
-  /** The user wants it replaced. */
+  /** True if the user named the file, and so wants it replaced. */
   readonly isErrorsFileNamed: boolean
-  /** Once all rows are checked. */
+  /** Called once all rows are checked. */
   readonly saveMapping: () => Promise<void>
 }
 
 export interface CheckedImport extends Checked {
-  /** Without making a record twice. */
+  /** True if another run makes no record twice. */
   readonly isRepeatable: boolean
   readonly rowsOf: () => Promise<Rows>
 }
@@ -96,7 +96,6 @@ function withKeys({ rows, ...others }: Rows, { dataset, file }: Import): Rows {
   }
 }
 
-/** Also how an import recognises its records. */
 export interface Sending extends Writer {
   readonly dataset: Dataset
   readonly onExists: OnExists
@@ -104,11 +103,10 @@ export interface Sending extends Writer {
   readonly isOurs: boolean
   /** Null for a platform that does not list records. */
   readonly finder: Finder | null
-  /** Another platform may not know references, but ids. Throws a RecordError for one that it does not show. */
+  /** For ids in place of references, which another platform may not know. Throws a RecordError for an unknown record. */
   readonly resolve: (record: JsonObject) => Promise<JsonObject>
 }
 
-/** At once. */
 const maxRequests = 8
 
 /** Throws a CommandError if rows would change records that the platform does not list. */

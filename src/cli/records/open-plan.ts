@@ -20,10 +20,8 @@ export interface Planned extends SavablePlan {
   readonly change: BulkChange
 }
 
-/** The context's signal aborts it. */
 export type MakePlan = (context: Context) => Promise<Planned>
 
-/** Throws a UsageError. */
 export async function readFiles(context: Context, given: Given): Promise<MakePlan> {
   const label = given.flags['label'] === undefined ? null : String(given.flags['label'])
   const options = { label, prune: given.flags['prune'] === true }
@@ -55,7 +53,7 @@ export function planOf(change: BulkChange, prepare: (reader: Writer) => Promise<
   }
 }
 
-/** Its records are compared anew. Throws a CommandError unless they need what was planned. */
+/** Records are compared anew. Throws a CommandError unless they need what was planned. */
 export async function readSaved(
   context: Context,
   given: Given,

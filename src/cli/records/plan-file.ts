@@ -16,7 +16,6 @@ export interface SavedAction extends Pick<Action, 'dataset' | 'kind' | 'key' | '
   readonly version: unknown
 }
 
-/** With the records that it was made from. */
 export interface SavablePlan {
   readonly plan: Plan
   readonly declared: Declared
@@ -75,7 +74,6 @@ async function writePlanFile(
 }
 
 export interface PlanTarget {
-  /** Without its files: `apply`. */
   readonly command: string
   /** Name of the platform. */
   readonly target: string
@@ -141,7 +139,6 @@ export function savedOf({ dataset, kind, key, changes, current }: Action): Saved
   return { dataset, kind, key, changes, id, version }
 }
 
-/** The academy has changed since the plan was made. */
 export function stalePlan(command: string, { dataset, key, kind }: SavedAction): CommandError {
   return new CommandError('stale_plan', 'conflict', 'The academy has changed since the plan was made', {
     why: [`Cannot ${kind} ${nouns[dataset]} ${keyText(key)} as planned; nothing was changed`],

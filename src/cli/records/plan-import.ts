@@ -21,7 +21,7 @@ export interface Planned {
   readonly action: PlannedAction
   /** Columns that would change. */
   readonly changes: readonly string[]
-  /** Of a rejection; null for other rows. */
+  /** Reason of a rejection; null for other rows. */
   readonly message: string | null
 }
 
@@ -31,7 +31,6 @@ export interface PlannedRow {
   readonly shown: string | null
 }
 
-/** Writes nothing. */
 export async function planImport(
   context: Context,
   wanted: Import,
@@ -40,7 +39,7 @@ export async function planImport(
   return planRows(context, wanted.onExists, await openSending(context, wanted), checked)
 }
 
-/** Rows to look up together and hold in memory. */
+/** Rows that are looked up together and held in memory. */
 const windowRows = 20_000
 
 async function* planRows(
@@ -133,7 +132,7 @@ async function planRow(
   }
 }
 
-/** Refers to a missing record or lacks a field; null if it is complete. */
+/** Null if the record is complete and refers to no missing one. */
 async function missingIn(
   { dataset, isOurs, names }: Sending,
   record: JsonObject,
@@ -151,7 +150,7 @@ async function missingIn(
   return lacking ? refusedAt(lacking.path, 'is required') : null
 }
 
-/** Recorded before: a file with a history is imported again. */
+/** A file with a history may be imported again. */
 async function isInHistory(
   { caller, dataset, signal }: Sending,
   record: JsonObject,

@@ -12,19 +12,19 @@ import { keyText } from './identity.ts'
 export interface PlanOptions {
   /** `managedBy` of new records; null for none. */
   readonly label: string | null
-  /** In the parts that the files have. */
+  /** Removes labelled records that are not declared, in the parts that the files have. */
   readonly prune: boolean
-  /** Users are suspended, courses archived. Records of others are deleted. */
+  /** Parts whose removed records are closed: users suspended, courses archived. Others are deleted. */
   readonly closes?: readonly Part[]
-  /** `prune` removes nothing there, such as where the files have only the changes. */
+  /** Parts in which `prune` removes nothing, such as where the files have only the changes. */
   readonly keeps?: readonly Part[]
-  /** Such users keep their role and status, and are not removed. */
+  /** Users with this role keep their role and status, and are not removed. */
   readonly protectedRole?: string
-  /** `prune` removes records only in these, by key; by default everywhere. */
+  /** Keys of the courses in which `prune` removes records; by default everywhere. */
   readonly courses?: readonly string[]
   /** `prune` deletes all undeclared lessons, whatever their label, and nothing else; unchanged courses stay in the plan. */
   readonly isOfCourses?: boolean
-  /** With a note, instead of refusing all. */
+  /** Leaves them out with a note, instead of refusing all. */
   readonly skipsUnknown?: boolean
 }
 
@@ -36,28 +36,26 @@ export interface Action {
   readonly entry: Entry | null
   /** Null for a new one. */
   readonly current: JsonObject | null
-  /** Of an update. */
   readonly changes: readonly Change[]
 }
 
 export interface Plan {
-  /** By part; within a part so that each name is free when it is needed. */
+  /** Ordered by part; within a part so that each name is free when it is needed. */
   readonly actions: readonly Action[]
   readonly unchanged: number
-  /** With the reason. */
   readonly notes: readonly string[]
   /** Closed records, which take writes while the plan is carried out, and the courses of course files. */
   readonly kept: readonly Action[]
-  /** By course key, of courses where a lesson is created or moved. */
+  /** By course key, for courses where a lesson is created or moved. */
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
-  /** They are left unchanged. */
+  /** Lessons that are left unchanged. */
   readonly undeclared: readonly Undeclared[]
-  /** They refer to unknown records. */
+  /** Entries that refer to unknown records. */
   readonly leftOut: ReadonlySet<Entry>
 }
 
 export interface LessonPlace {
-  /** Without the number among equal lessons. */
+  /** Key of the entry, without the number among equal lessons. */
   readonly key: string
   readonly order: number
   readonly id?: string | undefined
@@ -84,7 +82,7 @@ const signs = { create: '+', update: '~', delete: '-' } as const
 const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
 const secrets = ['password']
 
-/** Creations (`+`), changes (`~`, with each field) and deletions (`-`) by part: `most` of each. Then the counts. */
+/** Creations (`+`), changes (`~`, with each field) and deletions (`-`), `most` of each part; then the counts. */
 export function* planText(
   plan: Plan,
   paint: ChalkInstance,
@@ -100,7 +98,7 @@ export function* planText(
   yield `${plan.actions.length > 0 ? '\n' : ''}${countsText(plan)}\n`
 }
 
-/** In a workflow: each change at its place, with the names of its fields. `placeOf` is relative to the repository. */
+/** Where a workflow runs a command: each change at its place, with the names of its fields. */
 export async function reportPlan(
   io: Parameters<typeof reportToWorkflow>[0],
   command: string,
@@ -127,7 +125,6 @@ export function countsText(plan: Plan): string {
   return `${create} to create, ${update} to change, ${deleted} to delete; ${unchanged} as declared`
 }
 
-/** Beside their indentation. */
 const changeWidth = 74
 const maxChangeLines = 8
 
@@ -145,7 +142,6 @@ function* actionText(
   }
 }
 
-/** Shown beside its key. */
 function labelOf({ title, email, name, completionPercentage, scoreGiven, scoreMaximum }: JsonObject): string {
   if (typeof scoreGiven === 'number') return `${scoreGiven} of ${scoreMaximum ?? 100}`
   if (typeof completionPercentage === 'number') return `${completionPercentage}%`
@@ -171,7 +167,6 @@ export function undeclaredNotes({ undeclared }: Plan): string[] {
   return notes
 }
 
-/** Each with its reason. */
 export function leftOutNotes(leftOut: ReadonlyMap<Entry, readonly string[]>): string[] {
   const lines = [...leftOut].map(([{ place }, messages]) => `${placeText(place)}: ${messages.join('; ')}`)
   const refer = leftOut.size === 1 ? 'refers' : 'refer'

@@ -26,42 +26,38 @@ import {
 import { savePlan } from './plan-file.ts'
 import { idPrinter } from './write.ts'
 
-/** Of one section before the prompt; diff shows all. */
+/** Actions of one section before the prompt; diff shows all. */
 const maxActionsShown = 20
 
 export interface Applied {
   readonly planned: Planned
   readonly failures: readonly Failure[]
-  /** Without the refused actions. */
+  /** The plan without the refused actions. */
   readonly done: Plan
-  /** Created or changed. */
   readonly ids: readonly string[]
 }
 
 export interface PlanForm {
   notes(planned: Planned): readonly string[]
-  /** In words. */
   counts(plan: Plan): string
-  /** Of a dry run, to standard output. */
   print(context: Context, planned: Planned): Promise<void>
-  /** If that is needed. `restored` says what the plan restores. */
+  /** Asks if that is needed. `restored` says what the plan restores. */
   confirm(context: Context, planned: Planned, restored: readonly string[]): Promise<void>
   refusal(failures: readonly Failure[], others?: string): CommandError
 }
 
-/** Such as apply or roster apply. */
 export interface ApplyCommand {
-  /** Without its files, also in saved plans: `apply`. */
+  /** Words without files, also in saved plans: `apply`. */
   readonly command: string
-  /** Shows the plan: `learnctl diff`. */
+  /** Command that shows the plan: `learnctl diff`. */
   readonly diff: string
-  /** `--max-deletes` limits it. */
+  /** Word for what `--max-deletes` limits. */
   readonly verb: 'delete' | 'remove'
-  /** They count against `--max-deletes`. */
+  /** Such actions count against `--max-deletes`. */
   readonly isRemoval: (action: Action) => boolean
   readonly isSilent?: (plan: Plan) => boolean
   readonly form?: PlanForm
-  /** While the academy is still locked. */
+  /** Called while the academy is still locked. */
   readonly report: (context: Context, applied: Applied) => Promise<void>
 }
 
@@ -205,7 +201,7 @@ async function confirmPlan(context: Context, { plan }: Planned, restored: readon
   }))
 }
 
-/** Throws ExitWith where there is one. */
+/** Throws ExitWith where there is a difference. */
 export async function printDiff(
   context: Context,
   command: string,
@@ -242,7 +238,6 @@ export async function reportApplied(
 
 const nothingChanged = 'nothing was changed'
 
-/** Those that were not refused. */
 export function outcomeText({ actions }: Plan): string {
   return actions.length === 0 ? nothingChanged : 'the others are done'
 }

@@ -25,7 +25,6 @@ import { batchSize, createBatcher, type Outcome, type Refusal, versionOf, writeB
 
 export interface Imported {
   readonly counts: Counts
-  /** The sum of the counts. */
   readonly rows: number
   /** Null if there are none. */
   readonly errorsFile: string | null
@@ -37,7 +36,7 @@ type Counts = Record<Outcome['kind'], number>
 interface Sent {
   readonly counts: Counts
   readonly rejections: Rejection[]
-  /** Of the platform, by rows. */
+  /** Rows with a warning of the platform, and the first warning. */
   readonly warned: { rows: number; first: string }
 }
 
@@ -86,7 +85,7 @@ function valid({ rows, ...others }: Rows, invalid: ReadonlyMap<number, unknown>)
   }
 }
 
-/** Another row may free the name. */
+/** Refused for a name that another row may free. */
 interface Taken {
   readonly row: Row
   readonly rejection: Rejection
@@ -95,7 +94,7 @@ interface Taken {
 /** Rows to hold for sending again. */
 const maxTaken = 20_000
 
-/** Then again those that were refused for a name that another row has freed since. */
+/** Rows that were refused for a name are sent again: another row may have freed it. */
 async function sendRows(
   sending: Sending,
   { dataset, batchSize: records }: Import,
@@ -194,7 +193,7 @@ function lanesOf(dataset: Dataset, { record }: Row, isBatch: boolean): readonly 
   return isStep ? [...namesOf(dataset, record), ...order] : order
 }
 
-/** Where the platform takes no batches. */
+/** For platforms that take no batches. */
 async function put(sending: Sending, given: JsonObject): Promise<Outcome> {
   const { dataset, finder, isOurs, names, onExists } = sending
   const { create, params, update } = dataset.operations
@@ -224,7 +223,7 @@ async function put(sending: Sending, given: JsonObject): Promise<Outcome> {
   }
 }
 
-/** From the trash, with what was deleted with it. Null for another refusal, and for a lesson of another course. */
+/** Restores it from the trash, with what was deleted with it. Null for another refusal, or a lesson of another course. */
 async function restoreTaken(
   sending: Sending,
   { courseId }: JsonObject,
@@ -263,7 +262,7 @@ async function change(sending: Sending, given: JsonObject, shown: JsonObject): P
   return { kind: isSame ? 'unchanged' : 'updated' }
 }
 
-/** Collects its warnings, and prints the id of what was changed. */
+/** Collects warnings, and prints the id of what was changed. */
 async function write(
   { caller, notes, signal, printIds }: Sending,
   operation: Call,
@@ -282,18 +281,17 @@ function failed(code: string, detail: string): Outcome & Refusal {
   return { kind: 'failed', code, detail, faults: [] }
 }
 
-/** Such a record cannot be looked up: sending it again could duplicate it. */
+/** Neither created for sure nor found: sending such a record again could duplicate it. */
 const unconfirmed = failed(
   'unconfirmed',
   'may have been created: nothing shows it, and the platform cannot be asked; check before you retry',
 )
 
-/** Any other fault ends the work. */
+/** Statuses that concern one record; any other fault ends the work. */
 const recordStatuses = [400, 404, 409, 412, 413, 422]
-/** Identical refusals; beyond that the refusal concerns all records. */
+/** Maximum identical refusals in a row; beyond that the refusal concerns all records. */
 const maxAlike = 3
 
-/** Throws errors that do not refuse a single record. */
 function createRefusals(): (error: unknown) => Outcome {
   let last = ''
   let alike = 0
@@ -324,7 +322,7 @@ export function errorsFileOf({ name, format }: Pick<ImportFile, 'name' | 'format
   return join(dirname(plain), `${stem}.errors.${ending}`)
 }
 
-/** Of `users.errors.csv`, `users.errors-2.csv` and so on; also the last that is taken. */
+/** `users.errors.csv`, `users.errors-2.csv` and so on; `taken` is the last that exists. */
 async function findFreeName(cwd: string, name: string): Promise<{ free: string; taken: string | undefined }> {
   const ending = extname(name)
   let taken: string | undefined

@@ -18,7 +18,7 @@ export interface Writer {
   readonly signal: AbortSignal
   /** Slows down when the platform asks for that. */
   readonly pacing: Pacing
-  /** Of records that were made or changed; null without `--quiet`. */
+  /** Called for records that were made or changed; null without `--quiet`. */
   readonly printIds?: ((ids: readonly unknown[]) => Promise<void>) | null
 }
 
@@ -41,13 +41,13 @@ export async function openWriter(
   }
 }
 
-/** The name of the only file, else their number. */
+/** Name of the only file, else their number. */
 export function sourceOf(files: readonly string[]): string {
   const [first = ''] = files
   return files.length === 1 ? basename(first) : pluralise(files.length, 'file')
 }
 
-/** Each once; null without `--quiet`. */
+/** Prints each once; null without `--quiet`. */
 export function idPrinter({
   settings,
   output,
@@ -87,7 +87,7 @@ export type Outcome =
   | {
       readonly kind: 'created' | 'updated' | 'unchanged' | 'skipped'
       readonly warning?: string | null
-      /** Only for one of several in a batch. */
+      /** Set only for one of several in a batch. */
       readonly id?: string
     }
   | ({ readonly kind: 'failed' } & Refusal)
@@ -136,11 +136,9 @@ function resultOf(result: unknown): Outcome {
 /** Keeps requests below a usual server limit (1 MiB of JSON). */
 export interface BatchSize {
   readonly records: number
-  /** Of JSON. */
   readonly characters: number
 }
 
-/** For our server. */
 export const batchSize: BatchSize = { records: 500, characters: 700_000 }
 
 interface Batcher<Item> {
@@ -174,7 +172,7 @@ export function createBatcher<Item>(size: BatchSize, bodyOf: (item: Item) => Jso
 
 interface WriteNotes {
   add(sentence: string): void
-  /** And the number of the others. */
+  /** The first warnings, and the number of the others. */
   sentences(): readonly string[]
 }
 

@@ -49,7 +49,7 @@ async function outputSchema(printed: readonly string[]): Promise<Schema> {
   }
 }
 
-/** Directly or not. */
+/** Includes schemas that are referred to indirectly. */
 function neededBy(schema: unknown, all: Readonly<Record<string, Schema>>): Record<string, Schema> {
   const needed = new Map<string, Schema>()
   const visit = (value: unknown): void => {
@@ -68,7 +68,7 @@ function neededBy(schema: unknown, all: Readonly<Record<string, Schema>>): Recor
   return Object.fromEntries([...needed].toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** Of the API, of this program, and of records in files. `place` is theirs in a document: `#/$defs/`. */
+/** `place` of the schemas in a document: `#/$defs/`. */
 export async function resultSchemas(place: string): Promise<Readonly<Record<string, Schema>>> {
   const datasets = await Promise.all(datasetNames.map(loadDataset))
   const own: Named = {
@@ -96,7 +96,6 @@ export async function resultSchemas(place: string): Promise<Readonly<Record<stri
   return moved({ ...components, ...Object.fromEntries(ofProgram) }, place)
 }
 
-/** Its references lead to another place. */
 function moved<Value>(value: Value, place: string): Value {
   if (Array.isArray(value)) return value.map((item) => moved(item, place)) as Value
   if (!isJsonObject(value)) return value
@@ -109,7 +108,7 @@ function moved<Value>(value: Value, place: string): Value {
   return Object.fromEntries(members) as Value & JsonObject
 }
 
-/** A new one if something is removed or changes its meaning. */
+/** Increased if something is removed or changes its meaning. */
 const helpForm = 1
 
 export async function helpDocument(commands: readonly NamedCommand[]) {

@@ -69,7 +69,7 @@ const personal = Object.entries(personalSections).map(([name, says]) => {
   return [name, (isSingle ? record.nullable() : z.array(record)).describe(says)] as const
 })
 
-/** No responses of the API. */
+/** Results that are no responses of the API. */
 export const recordResults = {
   ImportReport: result('What an import did, by the number of rows', {
     file: text,

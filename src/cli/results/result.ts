@@ -11,7 +11,7 @@ export function result(says: string, shape: z.core.$ZodLooseShape, others?: z.Zo
   return (others ? object.catchall(others) : object).meta({ description: says })
 }
 
-/** By its name in the OpenAPI document. Throws if there is none. */
+/** `name` is that in the OpenAPI document. Throws if there is none. */
 export function shown(name: string): z.ZodType {
   const schema = responseComponents[name]
   if (schema) return schema

@@ -27,16 +27,13 @@ export type Person = Keyed<MappedPerson> & { readonly id: string; readonly isSus
 
 export interface CourseContents {
   readonly course: Course
-  /** In the order of users and roles. */
   readonly enrolments: readonly Enrolment[]
   readonly groups: readonly GroupContents[]
-  /** In the order of items and users. */
   readonly grades: readonly Grade[]
 }
 
 export interface GroupContents {
   readonly group: Group
-  /** In the order of their keys. */
   readonly members: readonly Member[]
 }
 
@@ -47,15 +44,13 @@ export function openAcademyReader(reader: Writer, scope: CourseScope): Promise<A
   return new AcademyReader(reader, scope).open()
 }
 
-/** The API's maximum. */
 const limit = 100
 /** Roles of users who are in rosters only as people of their courses. */
 const staffRoles = 'admin,analyst'
 
-/** Page by page. Without deleted records and the accounts of admins and analysts who are enrolled in no course. */
+/** Leaves out deleted records, and admins and analysts who are enrolled in no course. */
 export class AcademyReader {
   terms: readonly Term[] = []
-  /** In the order of their keys. */
   courses: readonly Course[] = []
   readonly isPart: boolean
   /** Complete at the end. */
@@ -63,7 +58,6 @@ export class AcademyReader {
   onPage: () => Promise<void> = async () => {}
   readonly #reader: Writer
   readonly #scope: CourseScope
-  /** Deleted or left out. */
   readonly #absent = new Set<string>()
   #absence: Promise<void> | null = null
   #groupsByCourse: Promise<ReadonlyMap<string | null, readonly Group[]>> | null = null
@@ -86,7 +80,6 @@ export class AcademyReader {
     return this
   }
 
-  /** In the order of their e-mail addresses. */
   async *people(): AsyncGenerator<Person> {
     await this.#findAbsent()
     const { caller, signal } = this.#reader
@@ -97,12 +90,11 @@ export class AcademyReader {
     }
   }
 
-  /** Those of the courses that were read before if these are only some. */
+  /** Only people of courses that were read before, if these are only some. */
   async *peopleOfCourses(): AsyncGenerator<Person> {
     for await (const person of this.people()) if (!this.isPart || this.#enrolled.has(person.id)) yield person
   }
 
-  /** With their enrolments and, of these parts, their groups and grades. */
   async *contents(parts: ReadonlySet<string>): AsyncGenerator<CourseContents> {
     for (const course of this.courses) {
       const enrolments = await this.#enrolmentsIn(course)
@@ -122,7 +114,7 @@ export class AcademyReader {
     return all.sort((one, other) => compare(one.userKey, other.userKey) || compare(one.role, other.role))
   }
 
-  /** Sorted by key; null gives those without a course. */
+  /** Sorted by key; null stands for groups without a course. */
   async groupsOf(course: Course | null): Promise<readonly GroupContents[]> {
     this.#groupsByCourse ??= this.#readGroups()
     const found: GroupContents[] = []
@@ -146,7 +138,6 @@ export class AcademyReader {
     return all.sort((one, other) => compare(one.itemId, other.itemId) || compare(one.userKey, other.userKey))
   }
 
-  /** Neither deleted nor left out. */
   async #ofPresent<Shown extends { readonly userExternalId: string | null }>(
     pages: AsyncIterable<{ readonly data: readonly Shown[] }>,
     userOf: (shown: Shown) => string | null,
@@ -164,7 +155,7 @@ export class AcademyReader {
     return found
   }
 
-  /** All groups at once: far fewer than enrolments, and most courses have none. */
+  /** Reads all groups at once: far fewer than enrolments, and most courses have none. */
   async #readGroups(): Promise<ReadonlyMap<string | null, readonly Group[]>> {
     const { caller, signal } = this.#reader
     const groups = await allOf(caller.pages(calls.groups.list, { query: { limit }, signal }))
@@ -210,7 +201,7 @@ export class AcademyReader {
     return [...found.values()]
   }
 
-  /** By its id, its external id, or a title that no other one has. */
+  /** `name` is an id, an external id, or a title that no other one has. */
   async #courseNamed(name: string): Promise<ShownCourse> {
     const { caller, signal } = this.#reader
     try {
@@ -228,7 +219,7 @@ export class AcademyReader {
     })
   }
 
-  /** Also admins and analysts outside the courses. */
+  /** Absent are deleted users, and admins and analysts outside the courses. */
   #findAbsent(): Promise<void> {
     this.#absence ??= this.#readAbsent()
     return this.#absence
@@ -283,7 +274,6 @@ function inKeyOrder<Shown extends Parameters<typeof keyOf>[0]>(records: readonly
     .sort((one, other) => compare(one.key, other.key))
 }
 
-/** By characters, the same everywhere. */
 export function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0
 }

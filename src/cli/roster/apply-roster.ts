@@ -31,7 +31,6 @@ export interface RosterToApply {
 type RosterReport = ReturnType<typeof reportOf>
 
 const command = 'roster apply'
-/** Of a document. */
 const maxListed = 1000
 
 /** Throws a CommandError for refused records (exit 8). `--report` writes a file also on failure. */
@@ -93,7 +92,7 @@ async function applySource(
 /** Parts of which a school that has had some is not without. */
 const neverEmpty = ['users', 'courses', 'enrollments'] as const
 
-/** All records of a part would be removed because another system shows none. */
+/** Another system that shows no records of a part would otherwise remove all of them. */
 function requireRecords(
   { name, declared, courses }: DeclaredRoster,
   { actions }: Plan,
@@ -139,7 +138,7 @@ function plannerOf({ roster, options }: RosterToApply): MakePlan {
 
 const maxClosed = 5
 
-/** Suspended users and archived courses stay so: an apply may have closed them when they were gone, or an admin. */
+/** These stay closed: an apply may have closed them when they were gone, or an admin for another reason. */
 function closedNotes({ actions, kept: unchanged }: Plan): string[] {
   const kept = [...unchanged, ...actions].filter(
     ({ dataset, entry, current }) =>
@@ -167,7 +166,7 @@ function closedNote(records: readonly Action[], noun: string, status: string, co
   ]
 }
 
-/** Their groups may have members besides the declared ones. */
+/** Groups may have members besides the declared ones. */
 function withOtherMembers(declared: Declared): Declared {
   return new Map(
     [...declared].map(([part, entries]) => [
@@ -196,7 +195,6 @@ export function planOptions(
 
 const closedStatuses = ['suspended', 'deleted', 'inactive', 'archived']
 
-/** A deletion, or a status that closes a record. */
 export function isRemoval({ kind, changes }: Action): boolean {
   return (
     kind === 'delete' ||
@@ -249,7 +247,7 @@ async function printReport(context: Context, report: RosterReport, isSilent: boo
   }
 }
 
-/** For `-o json` and the report file; docs/rosters.md describes the members. */
+/** docs/rosters.md describes the members. */
 export function reportDocument(report: RosterReport): object {
   const { outcome, exit, target, summary, before, after, applied } = report
   return {
@@ -272,7 +270,7 @@ function countsDocument({ counts }: RosterCheck): object {
 
 type RosterCheck = ReturnType<typeof checkOf>
 
-/** Of both sides: `actions` are what they differ in. */
+/** `actions` are what both sides differ in. */
 export function checkOf(declared: Declared, { actions, leftOut }: Pick<Plan, 'actions' | 'leftOut'>) {
   const byPart = Map.groupBy(actions, ({ dataset }) => dataset)
   const countsOf = (part: Part, entries: readonly Entry[]) => {
@@ -323,7 +321,7 @@ interface ReportedRun {
   fault: unknown
 }
 
-/** Readable by its owner only, also if the run failed. Replaces an existing file. */
+/** Readable by its owner only; replaces an existing file. */
 async function writeReport(
   { io, session }: Context,
   path: string,
@@ -347,7 +345,7 @@ async function writeReport(
 
 const columns = ['dataset', 'action', 'key', 'field', 'from', 'to', 'place'] as const
 
-/** As CSV a row for each field, otherwise as a plan. */
+/** CSV has a row for each field; otherwise a plan is printed. */
 export async function printDifferences(context: Context, plan: Plan): Promise<void> {
   const { output, settings } = context
   if (settings.output.value !== 'csv') return printPlan(context, plan)

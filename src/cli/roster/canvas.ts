@@ -22,7 +22,7 @@ import {
 } from './roster.ts'
 import type { TableForm, TableReference } from './table.ts'
 
-/** As published, in the order of reading. A missing reference is a warning: it may be to records of earlier imports. */
+/** As published, in the order of reading. A missing reference is a warning: earlier imports may have the record. */
 export const canvasTables = {
   accounts: table('accounts', 'account_id,parent_account_id,name,status', ['account_id'], {
     ...{ part: null, noun: 'account', required: ['name'] },
@@ -101,7 +101,7 @@ const people = peopleForm('user_id', {
 })
 const courseDataset = namedColumns(courses, { externalId: 'course_id', title: 'long_name' })
 
-/** By their names in files and in the API of Canvas. */
+/** By names in files and in the API of Canvas. */
 const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
   ...enrollmentRoles,
   ...namesOfRoles({
@@ -189,7 +189,7 @@ function userOf(reading: Reading, row: CsvRow, isRemoved: boolean): readonly Ros
   return [personEntry(reading, row, people, person)]
 }
 
-/** They have an enrolment as a teacher, an assistant or a designer. */
+/** Enrolments as a teacher, an assistant or a designer make an instructor. */
 function makeTeachersInstructors(reading: Reading): void {
   for (const { record, isRemoved } of reading.records('enrollments').values()) {
     const user = reading.records('users').get(String(record['userId']))

@@ -77,7 +77,7 @@ function present(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter(({ isRemoved }) => !isRemoved)
 }
 
-/** By the key of the user with the same e-mail address in the first side. */
+/** Keys in the first side as keys: both users have the same e-mail address. */
 function renamedUsers(before: readonly Entry[], after: readonly Entry[]): ReadonlyMap<string, string> {
   const [had, has] = [before, after].map((all) => new Set(present(all).map(({ key }) => key)))
   const byAddress = new Map(
@@ -95,7 +95,7 @@ function renamedUsers(before: readonly Entry[], after: readonly Entry[]): Readon
 /** Null for all. */
 type Fields = ReadonlySet<string> | null
 
-/** Their values belong to one side alone. */
+/** Fields whose values belong to one side alone. */
 const ownFields: ReadonlySet<string> = new Set(['managedBy', 'password'])
 
 function addressOf({ record: { email } }: Entry): string | null {
@@ -108,7 +108,6 @@ function fieldChanges(dataset: PartDataset, entry: Entry, same: Entry, fields: F
   return changesOf(dataset, knownPart(record, fields), same.record)
 }
 
-/** The other side has these fields, too. */
 function knownPart(record: JsonObject, fields: Fields, above = ''): JsonObject {
   const known: JsonObject = {}
   for (const name in record) {
@@ -135,7 +134,6 @@ function fieldsOf({ isWhole }: Side, entries: readonly Entry[]): Fields {
   return paths
 }
 
-/** Those of the other side. */
 function withKeysOf(
   dataset: PartDataset,
   entries: readonly Entry[],
@@ -222,7 +220,6 @@ async function isDatabase(path: string): Promise<boolean> {
   }
 }
 
-/** In the form of files, without deleted users and their records. */
 async function readPlatform({ io }: Pick<Context, 'io'>, session: Session): Promise<Declared> {
   const reader = await openWriter({ session, io })
   await requireLearnctl(session, reader.caller, 'roster diff', io.signal)

@@ -57,7 +57,6 @@ export async function readDeclaredRoster(
     courses,
     isDelta: (part: Part) =>
       source.parts.some((name) => name === rosterPartOf(part) && source.mode(name) === 'delta'),
-    /** Because of a problem. */
     skipped: problemCount,
     notes: [
       ...findings.notes(),
@@ -95,7 +94,7 @@ function problemsError({ name, format, findings }: Roster): UsageError {
   })
 }
 
-/** For all readers of a repository: without values. */
+/** All readers of a repository may see them: without values. */
 function findingsOf(
   source: string,
   problems: readonly RosterProblem[],
@@ -111,7 +110,7 @@ function findingsOf(
   return { list, more: count - list.length }
 }
 
-/** In the folder of the roster, or the zip file or system as a whole. */
+/** A zip file and a system have one place for all records. */
 export function placeIn(source: string, { file, line }: Place): Place {
   if (/\.zip$/i.test(source) || integrationIn(source)) return { file: source, line: 0 }
   return { file: basename(source) === basename(file) ? source : join(source, file), line }
@@ -125,7 +124,7 @@ function addressHint(problems: readonly RosterProblem[]): string | null {
     : null
 }
 
-/** Files, or `integration:canvas`. Without a scope all courses, and of another system all parts but grades. */
+/** Without a scope: all courses, and of another system all parts but grades. */
 async function readAny(
   context: Context,
   given: string,
@@ -149,7 +148,7 @@ export function integrationIn(given: string): LmsKind | null {
   })
 }
 
-/** With the terms and users of courses. Throws a UsageError if `name`, which has the records, lacks a course or term. */
+/** Includes the terms and users of the courses. Throws a UsageError if `name`, which has the records, lacks one. */
 export function inScope(name: string, declared: Declared, scope: Scope) {
   const isWanted = (part: Part) =>
     scope.only.length === 0 || scope.only.some((only) => only === rosterPartOf(part))
@@ -190,12 +189,11 @@ export function inScope(name: string, declared: Declared, scope: Scope) {
   return { declared: onlyWanted(new Map(kept)), courses: [...courses] }
 }
 
-/** Null for none. */
 function termOf({ term }: Entry['record']): string | null {
   return typeof term === 'string' ? term : null
 }
 
-/** Named by external id, `ext:` and the external id, or title. */
+/** Records are named by external id, `ext:` and the external id, or title. */
 function keysOf(
   where: string,
   declared: Declared,
@@ -224,7 +222,7 @@ function nameOf({ title, name }: Entry['record']): unknown {
   return title ?? name
 }
 
-/** Of several courses, or a name of several terms. */
+/** Several courses have the title, or several terms the name. */
 export function ambiguous(part: 'courses' | 'terms', name: string, ids: readonly string[]): CommandError {
   return new CommandError('ambiguous', 'usage', `${ids.length} ${part} are called ${name}`, {
     why: ids.toSorted().slice(0, 10),

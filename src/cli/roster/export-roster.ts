@@ -18,14 +18,13 @@ import { canvasFiles, canvasWriter } from './write-canvas.ts'
 import { moodleFiles, moodleWriter } from './write-moodle.ts'
 import { oneRosterWriter } from './write-oneroster.ts'
 
-/** In the order of `rosterParts`. */
 const partsOf: Readonly<Record<ExportFormat, readonly RosterPart[]>> = {
   oneroster: ['terms', 'users', 'courses', 'enrollments', 'grades'],
   canvas: ['terms', 'users', 'courses', 'groups', 'enrollments'],
   moodle: ['users', 'courses', 'groups', 'enrollments'],
 }
 
-/** Of all formats; only a folder of such files is replaced. */
+/** Files of all formats; only a folder of such files is replaced. */
 const known = new Set([
   ...['manifest', ...oneRosterFiles('1.2')].map((name) => `${name}.csv`),
   ...canvasFiles,
@@ -38,10 +37,10 @@ interface RosterExport extends Scope {
   readonly target: string
   readonly force: boolean
   readonly version: OneRosterVersion
-  /** Of the school; null for those of the academy or the profile. */
+  /** Null for the name and id of the academy or the profile. */
   readonly orgName: string | null
   readonly orgId: string | null
-  /** Of new courses in Moodle; null if none was given. */
+  /** Category of new courses in Moodle; null if none was given. */
   readonly category: string | null
 }
 
@@ -118,7 +117,7 @@ function partsFor({ format, only }: RosterExport): ReadonlySet<RosterPart> {
   return new Set(held.filter((part) => only.includes(part)))
 }
 
-/** By the flags, else the name of the profile, host or database. */
+/** From the flags, else the name of the profile, host or database. */
 function orgOf({ orgName, orgId }: RosterExport, target: Target): School {
   const place = target.kind === 'remote' ? platformName(target) : fileName(target.database)
   const school = schoolNamed(orgName ?? target.profile ?? place)

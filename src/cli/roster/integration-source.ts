@@ -75,7 +75,7 @@ export async function readIntegration(
   }
 }
 
-/** People and members of groups may come with enrolments. */
+/** Parts that are not whole without a list: people and members of groups may come with enrolments. */
 const hiddenBy: Readonly<Record<RosterPart, readonly RecordPart[]>> = {
   terms: ['terms', 'courses'],
   courses: ['courses'],
@@ -93,7 +93,6 @@ const needs: Readonly<Partial<Record<RosterPart, readonly RosterPart[]>>> = {
 /** Grades take as many requests as all else. */
 const standard = rosterParts.filter((part) => part !== 'grades')
 
-/** By default all parts but grades. */
 function withNeeds(only: readonly RosterPart[]): ReadonlySet<RosterPart> {
   return new Set((only.length > 0 ? only : standard).flatMap((part) => [part, ...(needs[part] ?? [])]))
 }
@@ -112,7 +111,6 @@ interface ReadingOf {
   readonly reading: Reading
   readonly row: RosterRow
   readonly kind: LmsKind
-  /** With an enrolment as an instructor. */
   readonly instructors: ReadonlySet<unknown>
 }
 
@@ -125,7 +123,7 @@ const people = peopleForm('externalId', {
   'profile.displayName': 'displayName',
 })
 
-/** Records have the fields of a roster: the server reads them so from each system. */
+/** The server gives each system's records the fields of a roster. */
 const readers: Readonly<Record<RosterPart, (of: ReadingOf, record: JsonObject) => readonly RosterEntry[]>> = {
   terms({ row }, record) {
     const term = record as unknown as RosterTerm
@@ -179,7 +177,7 @@ function nameOf(part: RosterPart, record: JsonObject): string {
   return `${nouns[part]} ${plain('externalId')}${name === undefined ? '' : ` (${name.trim()})`}`
 }
 
-/** By external ids in place of the other system's; joins records on several pages, and says what is hidden. */
+/** References get external ids; records on several pages are joined. Says what is hidden. */
 function resolve(pulled: PulledRecords) {
   const { system, notes } = pulled
   const all = (part: RecordPart) => recordsIn(pulled, part).map(({ record }) => record)
@@ -258,7 +256,7 @@ function referencesIn(
   }
 }
 
-/** These are listed apart from the scores in some systems. */
+/** Some systems list labels and maxima apart from the scores. */
 function gradesWithItems(pulled: PulledRecords): readonly JsonObject[] {
   const found = recordsIn(pulled, 'grades').map(({ record }): JsonObject => record)
   if (!pulled.parts.has('items')) return found
@@ -270,7 +268,7 @@ function gradesWithItems(pulled: PulledRecords): readonly JsonObject[] {
   })
 }
 
-/** Those of one person in several courses. Another person with the same external id stays apart. */
+/** Joins one person in several courses. Another person with the same external id stays apart. */
 function joined(records: readonly PulledRecord[]): readonly JsonObject[] {
   const byPerson = new Map<string, JsonObject>()
   for (const { id, record } of records) {
@@ -282,7 +280,7 @@ function joined(records: readonly PulledRecord[]): readonly JsonObject[] {
 
 const statuses = ['inactive', 'completed', 'active']
 
-/** Each once, with the status that counts most. */
+/** Each enrolment once, with the status that counts most. */
 function bestOf(enrollments: readonly JsonObject[]): readonly JsonObject[] {
   const byKey = new Map<string, JsonObject>()
   const rankOf = (record: JsonObject = {}) => statuses.indexOf(String(record['status']))
@@ -293,7 +291,7 @@ function bestOf(enrollments: readonly JsonObject[]): readonly JsonObject[] {
   return [...byKey.values()]
 }
 
-/** Courses count them, but do not show them. */
+/** Learners that courses count, but do not show. */
 function hiddenIn(shown: readonly JsonObject[], enrollments: readonly JsonObject[]): number {
   const learners = enrollments.filter(({ role, status }) => role === 'learner' && status === 'active')
   const byCourse = Map.groupBy(learners, ({ courseId }) => courseId)
@@ -303,7 +301,7 @@ function hiddenIn(shown: readonly JsonObject[], enrollments: readonly JsonObject
   }, 0)
 }
 
-/** As a file of grades. Courses and learners are found by mappings, else by external ids, people also by e-mail address. */
+/** Courses and learners are found by mappings, else by external ids, people also by e-mail address. */
 export async function openIntegrationGrades(context: Context, kind: LmsKind): Promise<ImportFile> {
   const pulled = await pullRecords(context, kind, new Set(['users', 'courses', 'items', 'grades']))
   const { records, notes } = resolve(pulled)
@@ -334,7 +332,7 @@ export async function openIntegrationGrades(context: Context, kind: LmsKind): Pr
   return inspectFile({ name: `${kind}-grades`, path: null, bytes }, { format: 'jsonl' })
 }
 
-/** By noun and id in the other system. */
+/** Keys are noun and id in the other system. */
 async function readMapped({ session }: Context, kind: LmsKind): Promise<ReadonlyMap<string, string>> {
   const [{ calls }, caller] = await Promise.all([import('../../contract/calls.ts'), session.caller()])
   const mapped = new Map<string, string>()
@@ -348,7 +346,7 @@ async function readMapped({ session }: Context, kind: LmsKind): Promise<Readonly
   return mapped
 }
 
-/** If the other system has no external id of the person. */
+/** Only if the other system has no external id of the person. */
 function addressOf(id: string | null, { externalId, email }: JsonObject): string | undefined {
   return externalId === id && typeof email === 'string' ? `email:${email}` : undefined
 }

@@ -37,9 +37,8 @@ const roles: ReadonlyMap<string, AcademyRole> = new Map([
 ])
 export const kolibriRoles = [...roles.keys()]
 
-/** Classes are courses, known by their names. */
 export async function readKolibri(reading: Reading): Promise<void> {
-  /** As first written, by their names in lower case: Kolibri ignores case. */
+  /** Names as first written, by their lower case: Kolibri ignores case. */
   const classes = new Map<string, string>()
   await walk(reading, kolibriTables.users, {
     hasOtherParts: true,

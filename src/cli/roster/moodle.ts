@@ -22,7 +22,7 @@ import {
 } from './roster.ts'
 import type { TableForm } from './table.ts'
 
-/** By the header of files of "Upload courses" and "Upload users". */
+/** Headers of files of "Upload courses" and "Upload users". */
 export const moodleTables = {
   courses: {
     ...{ name: 'courses', part: 'courses', noun: 'course', key: ['shortname'], required: ['fullname'] },
@@ -82,10 +82,10 @@ const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
   }),
 ])
 export const moodleRoles = [...roles.keys()]
-/** Numbered from 1 by the columns `type1`, `type2`, …. */
+/** The columns `type1`, `type2`, … have numbers from 1. */
 const typedRoles = ['student', 'editingteacher', 'teacher']
 
-/** Known by short name (courses) and id number, else user name (users). Cohorts are groups without a course. */
+/** Courses are known by short name, users by id number, else user name. Cohorts are groups without a course. */
 export async function readMoodle(reading: Reading): Promise<void> {
   await walk(reading, moodleTables.courses, {
     isRemoved: (row) => isOn(row, 'delete'),
@@ -151,7 +151,7 @@ function addTo(reading: Reading, row: CsvRow, name: string, course: string | nul
   reading.addMember(`ext:${externalId}`, `ext:${user}`)
 }
 
-/** `course1`, `role1`, `type1`, `enrolstatus1` and `group1`, and columns with higher numbers. */
+/** Reads `course1`, `role1`, `type1`, `enrolstatus1` and `group1`, and columns with higher numbers. */
 function enrollmentsOf(reading: Reading, row: CsvRow, user: string): RosterEntry[] {
   return numbers(row, 'course').flatMap((number) => {
     const course = row.text(`course${number}`)
@@ -168,7 +168,7 @@ function enrollmentsOf(reading: Reading, row: CsvRow, user: string): RosterEntry
   })
 }
 
-/** A learner's by default; undefined after it added a problem. */
+/** Default: a learner's; undefined after it added a problem. */
 function roleIn(row: CsvRow, number: number): EnrollmentRole | undefined {
   const [text, type] = [row.text(`role${number}`), row.text(`type${number}`)]
   const typed = type === '' ? 'student' : (typedRoles[Number(type) - 1] ?? type)
@@ -194,7 +194,7 @@ function startOf(row: CsvRow, number: number): string | null {
   return day
 }
 
-/** Only filled cells: `1` for `course1`. */
+/** `1` for `course1`, if that has text. */
 function numbers(row: CsvRow, prefix: string): number[] {
   const found: number[] = []
   for (let number = 1; row.has(`${prefix}${number}`); number += 1) {

@@ -4,11 +4,10 @@ import { type CsvRow, type Reading, type RowReader, walk } from './reading.ts'
 import type { RosterFindings, RosterMode } from './roster.ts'
 import type { TableForm, TableReference } from './table.ts'
 
-/** CSV binding, 1EdTech. */
+/** Versions of the CSV binding of 1EdTech. */
 export const oneRosterVersions = ['1.1', '1.2'] as const
 export type OneRosterVersion = (typeof oneRosterVersions)[number]
 
-/** In the order in which they are read. */
 export type OneRosterTable =
   | 'orgs'
   | 'academicSessions'
@@ -66,7 +65,6 @@ const newIn12: readonly string[] = [
   ...['resultLearningObjectiveIds', 'resultScoreScales', 'scoreScales'],
 ]
 
-/** As a manifest lists them. */
 export function oneRosterFiles(version: OneRosterVersion): readonly string[] {
   const all = [...Object.keys(headers), ...otherOneRosterFiles].sort()
   return version === '1.2' ? all : all.filter((name) => !newIn12.includes(name))
@@ -76,7 +74,6 @@ function same(text: string): Readonly<Record<OneRosterVersion, string>> {
   return { '1.1': text, '1.2': text }
 }
 
-/** In order; none if the version has no such file. */
 export function oneRosterColumns(table: OneRosterTable, version: OneRosterVersion): readonly string[] {
   const columns = headers[table][version]
   return columns === null ? [] : `${head}${columns}`.split(',')
@@ -115,7 +112,7 @@ function form(
 const org = (column: string): TableReference => ({ column, to: 'orgs', isWarning: true })
 const orgs = (column: string): TableReference => ({ ...org(column), isList: true })
 
-/** In the order in which they are read: each refers to earlier ones, or to itself. */
+/** In the order of reading: each refers to earlier ones, or to itself. */
 export const oneRosterTables: Readonly<Record<OneRosterTable, TableForm>> = {
   orgs: form('orgs', {
     ...{ part: null, noun: 'organisation', required: ['name'] },
@@ -207,7 +204,6 @@ export function readTable(
 const statuses = ['active', 'tobedeleted']
 const filledText = 'status or dateLastModified is filled in a bulk file'
 
-/** It becomes a course. */
 export function isRemovedClass(reading: Reading, id: string): boolean {
   return reading.isRemovedRow(reading.files.has('classes') ? 'classes' : 'courses', id)
 }
@@ -257,7 +253,7 @@ export async function readManifest(file: ImportFile) {
     // Some systems write the version of the files.
     systemName: textOf('source.systemName')?.replace(/^absent$/i, '') || null,
     modeOf,
-    /** Also for files that the manifest names and the package lacks. */
+    /** Checks files, too, that the manifest names and the package lacks. */
     check(findings: RosterFindings, has: (table: string) => boolean) {
       const version = textOf('oneroster.version')
       const versions: readonly string[] = oneRosterVersions

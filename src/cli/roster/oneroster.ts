@@ -60,7 +60,9 @@ const people = peopleForm('sourcedId', {
 })
 const courseDataset = namedColumns(courses, { externalId: 'sourcedId' })
 
-/** Sessions are terms, classes are courses, results are grades. Rows against the specification are read if clear, and counted. */
+/**
+ * Sessions are terms, classes are courses, results are grades. Clear rows against the specification are read and counted.
+ */
 export async function readOneRoster(reading: Reading): Promise<void> {
   const hasClasses = reading.files.has('classes')
   const hasRoles = reading.files.has('roles')

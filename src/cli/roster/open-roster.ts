@@ -45,7 +45,7 @@ import { isShownBy, mappedHeader, type TableForm } from './table.ts'
 export interface OpenRosterOptions extends RosterOptions {
   /** Null to find it by the headers. */
   readonly format: RosterFormat | null
-  /** Once the roster has been read. */
+  /** Called once the roster has been read. */
   keepMapping?(): Promise<void>
 }
 
@@ -154,7 +154,6 @@ async function readFiles(
   }
 }
 
-/** By their tables, and those that are not read. */
 function sortFiles(format: RosterFormat, files: readonly HeadedFile[], manifest: Manifest | null) {
   const used = new Map<string, HeadedFile[]>()
   const leftOut: LeftOut[] = []
@@ -183,7 +182,7 @@ function tableOf(format: RosterFormat, { file, header }: HeadedFile): TableForm 
   return shown[0] ?? null
 }
 
-/** Without folder and ending, in lower case. */
+/** `path` without folder and ending, in lower case. */
 function plainName(path: string): string {
   const [, name = path] = /([^/\\]+?)(?:\.\w+)?(?:\.gz)?$/.exec(path) ?? []
   return name.toLowerCase()
@@ -234,7 +233,6 @@ function versionOf(used: ReadonlyMap<string, readonly HeadedFile[]>): string | n
   return columns ? (columns.includes('role') ? '1.1' : '1.2') : null
 }
 
-/** Throws a UsageError if there is none, or no CSV file in it. */
 async function openPackage(io: Pick<Io, 'cwd' | 'signal'>, given: string) {
   const path = resolve(io.cwd, given)
   const found = await stat(path).catch((cause: unknown) => {
@@ -256,7 +254,7 @@ async function openPackage(io: Pick<Io, 'cwd' | 'signal'>, given: string) {
   return { files: withoutFolder(files), others }
 }
 
-/** Neither hidden nor an addition of macOS. */
+/** False for hidden files and additions of macOS. */
 function isTable(name: string): boolean {
   const steps = name.split('/')
   return /\.(csv|txt|tsv)$/i.test(name) && !steps.some((step) => step.startsWith('.') || step === '__MACOSX')
@@ -287,7 +285,7 @@ async function filesInFolder(io: Pick<Io, 'signal'>, folder: string) {
   return { files, others: other }
 }
 
-/** The folder may be from somebody else, and errors show cells. */
+/** A folder of another person could link to files whose cells errors would show. */
 async function refuseLinksOut(folder: string, names: readonly string[]): Promise<void> {
   const root = await realpath(folder)
   for (const name of names) {
@@ -301,7 +299,6 @@ async function refuseLinksOut(folder: string, names: readonly string[]): Promise
   }
 }
 
-/** Relative to the folder that all of them are in. */
 function withoutFolder(files: readonly PackedFile[]): readonly PackedFile[] {
   const folders = new Set(files.map(({ name }) => name.slice(0, name.length - basename(name).length)))
   const [folder = ''] = folders
@@ -311,7 +308,7 @@ function withoutFolder(files: readonly PackedFile[]): readonly PackedFile[] {
 interface FormatReader {
   readonly tables: readonly TableForm[]
   readonly roles: readonly string[]
-  /** Besides its own, with the columns by which a file has them. */
+  /** Further parts, with the columns by which a file has them. */
   readonly more?: Readonly<Record<string, Partial<Record<RosterPart, RegExp>>>>
   read(reading: Reading): Promise<void>
 }
@@ -335,7 +332,7 @@ export const formatReaders: Readonly<Record<RosterFormat, FormatReader>> = {
 
 const secrets = ['password', 'ssha_password']
 
-/** Of all formats if null, and `role` for the roles of each. Paths are in lower case, as the formats ignore case. */
+/** Null for all formats. Paths are in lower case, as the formats ignore case. */
 export function mappedColumns(format: RosterFormat | null): MappedTo {
   const readers = (format === null ? rosterFormats : [format]).map((name) => formatReaders[name])
   const forms = readers.flatMap(({ tables }) => tables)

@@ -11,14 +11,13 @@ import type { RosterPart } from './roster.ts'
 
 export type Counts = Partial<Record<RosterPart, number>>
 
-/** Terms and courses when it is made, then what it is given. */
+/** Terms and courses are written when it is made. */
 export interface FormatWriter {
-  /** Null if the parts have nothing of courses. */
   readonly addCourse: ((contents: CourseContents) => void) | null
   readonly addGroups?: (groups: readonly GroupContents[]) => void
-  /** After all courses and groups; null if the parts have nothing of people. */
+  /** Called after all courses and groups; null if the parts have nothing of people. */
   readonly openPeople: (() => (person: Person) => void) | null
-  /** About data that the format does not hold; `counts` if fewer records were written than added. */
+  /** Notes are about data that the format does not hold; `counts` if fewer records were written than added. */
   finish(): { readonly notes: readonly string[]; readonly counts?: Counts }
 }
 
@@ -26,7 +25,7 @@ interface PackageOptions {
   readonly cwd: string
   readonly target: string
   readonly force: boolean
-  /** A folder with other files is not replaced. */
+  /** Names of files: a folder with other files is not replaced. */
   readonly known: ReadonlySet<string>
 }
 
@@ -37,7 +36,7 @@ export async function createPackage(options: PackageOptions): Promise<Package> {
   return new Package(options)
 }
 
-/** In memory; they appear at their target completely or not at all. */
+/** Held in memory; appears at its target completely or not at all. */
 export class Package {
   readonly tables: Pick<Table<unknown>, 'name' | 'rows' | 'formulas' | 'bytes'>[] = []
   readonly #options: PackageOptions
@@ -105,16 +104,14 @@ export class Package {
   }
 }
 
-/** In their order. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>
 
-/** Before they become bytes. */
 const pieceCharacters = 256 * 1024
 
 /** RFC 4180: commas, CRLF, UTF-8 without a byte order mark. */
 export class Table<Item> {
   readonly name: string
-  /** Without the header. */
+  /** Number of rows without the header. */
   rows = 0
   formulas = 0
   readonly #texts: readonly ((item: Item) => string)[]
@@ -207,7 +204,7 @@ export function cellColumns(header: readonly string[]): Columns<Cells> {
   return Object.fromEntries(header.map((column) => [column, (cells: Cells) => cells[column] ?? '']))
 }
 
-/** A format cannot hold them. In notes `{user}` becomes `1 user` or `2 users`, `{it|them}` one of the two words. */
+/** Notes on records that a format cannot hold: `{user}` becomes `1 user` or `2 users`, `{it|them}` one of these words. */
 export function createLosses<Name extends string>(texts: Readonly<Record<Name, string>>) {
   const counts = new Map<string, number>()
   return {

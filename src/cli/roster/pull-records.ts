@@ -18,7 +18,7 @@ interface Task {
   readonly cursor: string | null
 }
 
-/** As many pages at once as the other system allows. `courses` are external ids or titles; none for all. */
+/** Reads as many pages at once as the other system allows. `courses` are external ids or titles; none for all. */
 export async function pullRecords(
   { session, io }: Pick<Context, 'session' | 'io'>,
   kind: LmsKind,
@@ -45,7 +45,7 @@ export async function pullRecords(
   }
 }
 
-/** After waits that it asks for. */
+/** Waits if the other system asks for it. */
 export async function readPage(
   caller: Caller,
   io: Io,
@@ -65,22 +65,22 @@ export async function readPage(
   }
 }
 
-/** To set the integration up, or check it. */
+/** Next steps are to set the integration up, or to check it. */
 function withNextStep(error: unknown): unknown {
   const sources = { fields: [], query: [], positions: [] }
   return withSources(error, sources, { arguments: {}, flags: {}, rest: [] })
 }
 
-/** Without progress: a system that fails each time is not waited for. */
+/** Limit without progress: a system that fails each time is not waited for. */
 const maxWaitMs = 15 * 60 * 1000
 const maxWaits = 10
 /** Shorter waits are not noted. */
 const minNotedMs = 2000
 
-/** By their standard error. */
+/** Standard error of runs that have noted a wait. */
 const noted = new WeakSet<object>()
 
-/** As long as a person may want to wait. */
+/** Waits as long as a person may want to. */
 export class Patience {
   readonly #io: Pick<Io, 'sleep' | 'signal' | 'stderr'>
   #waitedMs = 0
@@ -97,7 +97,7 @@ export class Patience {
     if (waitMs <= 0 || !(await this.wait(waitMs, (error as ApiError).message))) throw error
   }
 
-  /** Notes the reason the first time. Returns false instead of a wait too many, or too long after earlier ones. */
+  /** Notes the reason the first time. Returns false for a wait too many or too long. */
   async wait(waitMs: number, reason: string): Promise<boolean> {
     if (this.#waits >= maxWaits || this.#waitedMs + waitMs > maxWaitMs) return false
     this.#waits += 1
@@ -128,13 +128,11 @@ class Pull {
   readonly #read: (task: Task) => Promise<Page>
   readonly #tasks: Task[] = []
   readonly #records = new Map<RecordPart, PulledRecord[]>()
-  /** By the id of the course. */
   readonly #courses = new Map<string, Record<string, unknown>>()
-  /** With the number of records. */
+  /** Number of records by note. */
   readonly #notes = new Map<string, number>()
-  /** Some of their records are not visible. */
   readonly #hidden = new Set<RecordPart>()
-  /** The token may list them by course only. */
+  /** Parts that the token may list by course only. */
   readonly #byCourse = new Set<RecordPart>()
   readonly #added = new Set<string>()
   #lists: Page['lists'] = []
@@ -173,7 +171,7 @@ class Pull {
     }
   }
 
-  /** Also tasks that pages add. */
+  /** Includes tasks that pages add. */
   async #work(): Promise<void> {
     const running = new Set<Promise<unknown>>()
     while (this.#tasks.length > 0 || running.size > 0) {
@@ -230,7 +228,6 @@ class Pull {
     }
   }
 
-  /** Once. */
   #add(part: RecordPart, { part: above, id, record }: PulledRecord): void {
     const key = `${part} ${above} ${id}`
     if (id === null || this.#added.has(key)) return

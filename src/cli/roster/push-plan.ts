@@ -5,7 +5,6 @@ import type { Context } from '../command/context.ts'
 import type { CourseContents, Grade } from './academy-reader.ts'
 import { type PulledRecord, readPage } from './pull-records.ts'
 
-/** Counted at the end. */
 export const countedParts = ['courses', 'enrollments', 'items', 'grades'] as const
 type CountedPart = (typeof countedParts)[number]
 
@@ -102,7 +101,7 @@ function compareGrade(
 interface PushCounts {
   readonly wanted: number
   readonly equal: number
-  /** Until people accept their invitations. */
+  /** Number of records that wait until people accept their invitations. */
   readonly invited: number
 }
 
@@ -152,7 +151,6 @@ export function wantedOf(
   return { course, members, items: [...items.values()], grades }
 }
 
-/** Their titles are unique in the course. */
 function itemsOf(grades: readonly Grade[]) {
   const items = new Map<string, { itemId: string; label: string; scoreMaximum: number }>()
   const labels = new Set<string>()
@@ -166,7 +164,7 @@ function itemsOf(grades: readonly Grade[]) {
   return items
 }
 
-/** In points of its item; Classroom rounds to two decimal places. */
+/** In points of the item; Classroom rounds to two decimal places. */
 function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | null {
   if (scoreGiven === null) return null
   return Math.round((scoreMaximum > 0 ? (scoreGiven * maximum) / scoreMaximum : scoreGiven) * 100) / 100
@@ -174,7 +172,7 @@ function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | 
 
 type ClassroomCourse = NonNullable<Awaited<ReturnType<typeof readCourse>>>
 
-/** By the alias of its external id; null if there is none. */
+/** Found by the alias of its external id; null if there is none. */
 export async function readCourse(
   context: Pick<Context, 'session' | 'io'>,
   key: string,
@@ -215,10 +213,10 @@ export async function readCourse(
     title: String(course.record['title'] ?? ''),
     description: String(course.record['description'] ?? ''),
     status: String(course.record['status'] ?? ''),
-    /** By e-mail address, in lower case. */
+    /** By e-mail address in lower case. */
     roles,
     invited: new Set(invitees.flatMap((id) => emails.get(id) ?? [])),
-    /** Of the same project, by title. */
+    /** Work of the same project, by title. */
     items: new Map(
       own.map(({ id, record }) => [
         String(record['label']),
@@ -243,12 +241,11 @@ function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' ? value : null
 }
 
-/** In which addresses are compared. */
+/** Addresses are compared without case. */
 export function lower(email: string): string {
   return email.trim().toLowerCase()
 }
 
-/** Of one course or person. */
 async function readList(
   { session, io }: Pick<Context, 'session' | 'io'>,
   part: RecordPart,

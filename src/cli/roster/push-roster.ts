@@ -28,7 +28,7 @@ interface PushOptions {
 
 const title = 'Google Classroom'
 const coursesAtOnce = 4
-/** Courses, then people and items, then grades. */
+/** Order of rounds: courses, then people and items, then grades. */
 const maxRounds = 4
 const maxNamed = 10
 const maxListed = 1000
@@ -40,7 +40,7 @@ const maxListed = 1000
 export async function pushRoster(context: Context, options: PushOptions): Promise<void> {
   const { output, settings } = context
   const wanted = await readWanted(context, options)
-  /** By the name of the record. */
+  /** By name of the record. */
   const refusals = new Map<string, string>()
   let checks = await compareAll(context, wanted.courses, options)
   const planned = differencesIn(checks)
@@ -95,7 +95,7 @@ async function readWanted(
 
 interface Checked {
   readonly records: readonly Compared[]
-  /** Of Classroom, who are not in the academy. */
+  /** Number of students in Classroom who are not in the academy. */
   readonly extra: number
 }
 
@@ -128,7 +128,7 @@ async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promis
   await Promise.all(Array.from({ length: Math.min(coursesAtOnce, items.length) }, next))
 }
 
-/** Those of a course one after the other. Returns false if there are none. */
+/** One after the other in a course. Returns false if there are no records. */
 async function writeAll(
   context: Context,
   checks: readonly Checked[],
@@ -161,7 +161,7 @@ interface NamedWrite extends Pick<Compared, 'name'> {
   readonly write: NonNullable<Compared['write']>
 }
 
-/** Until none waits. A record that was written before is not written twice. */
+/** Sends until no record waits. A record that was written before is not written twice. */
 async function writeBatch(
   { session, io }: Context,
   records: readonly NamedWrite[],
@@ -205,7 +205,7 @@ function stillWaiting(detail: string | null | undefined): CommandError {
 
 const nouns = { courses: 'course', enrollments: 'enrolment', items: 'item', grades: 'grade' } as const
 
-/** Small ones record by record, then the sums. */
+/** Small plans list each record, then the sums. */
 function planLines(differences: readonly Compared[]): readonly string[] {
   if (differences.length === 0) return [`No changes: ${title} has all of it`]
   const byPart = Map.groupBy(differences, ({ part }) => part)

@@ -20,9 +20,7 @@ export interface RosterOptions {
 }
 
 export class RosterRow {
-  /** The same object for all that is noted about the row. */
   readonly place: RosterPlace
-  /** Null for none. */
   replaces: Place | null = null
   hasProblem = false
   readonly findings: RosterFindings
@@ -39,17 +37,16 @@ export class RosterRow {
     this.findings.addProblem(this.place, guess === '' ? problem : { ...problem, guess })
   }
 
-  /** Does not keep the row from being read. */
   addWarning(column: string | null, code: string, message: string, value?: string): void {
     this.findings.addWarning(this.#problem(column, code, message, value))
   }
 
-  /** They are read leniently or left out. */
+  /** For records that are read leniently or left out. */
   addLeniency(what: string, value?: string): void {
     this.findings.addLeniency(this.place.file, what, value)
   }
 
-  /** Returns no entries. */
+  /** Counts the row, and returns no entries. */
   leaveOut(what: string, value?: string): [] {
     this.addLeniency(what, value)
     return []
@@ -68,7 +65,7 @@ export class RosterRow {
 interface RowFile {
   readonly name: string
   readonly table: OpenTable
-  /** 1 if the column is read. */
+  /** 1 for a column that is read. */
   readonly read: Uint8Array
 }
 
@@ -121,17 +118,17 @@ interface LastRow {
   readonly entry: RosterEntry | undefined
 }
 
-/** Row by row; later rows are checked against it. */
+/** Collects records row by row; later rows are checked against them. */
 export class Reading {
   readonly findings: RosterFindings
   readonly options: RosterOptions
   readonly files: ReadonlyMap<string, readonly ImportFile[]>
-  /** By the keys of a table, and by its name. */
+  /** By name of the table, then by key. */
   readonly tables = new Map<string, Map<string, LastRow>>()
   readonly #isDelta: (table: string) => boolean
   readonly #records = new Map<RosterPart, Map<string, RosterEntry>>()
   readonly #members = new Map<string, Set<string>>()
-  /** By what must be unique, and by their value of it. */
+  /** By what must be unique, then by value. */
   readonly #unique = new Map<string, Map<string, RosterPlace>>()
 
   constructor(
@@ -150,14 +147,13 @@ export class Reading {
     return this.#isDelta(table) ? 'delta' : 'bulk'
   }
 
-  /** By key. */
   records(part: RosterPart): Map<string, RosterEntry> {
     const known = this.#records.get(part) ?? new Map<string, RosterEntry>()
     this.#records.set(part, known)
     return known
   }
 
-  /** Of several about one, the last counts, unless the status of an earlier one counts more. */
+  /** The last row about a record counts, unless the status of an earlier one counts more. */
   add(row: RosterRow, entry: RosterEntry): void {
     const { dataset, key, place } = entry
     const records = this.records(dataset)
@@ -171,7 +167,7 @@ export class Reading {
     records.set(key, entry)
   }
 
-  /** Or replaces it, at once. Its members are added apart. */
+  /** Adds or replaces it at once. Members are added apart. */
   addGroup(entry: RosterEntry): void {
     this.records('groups').set(entry.key, entry)
   }
@@ -189,7 +185,7 @@ export class Reading {
     return this.tables.get(table)?.get(key)?.isRemoved === true
   }
 
-  /** Unless the earlier row was about the same record. */
+  /** An earlier row about the same record may have the value. */
   requireUnique(row: RosterRow, column: string, value: string, name: string): void {
     const places = this.#unique.get(name) ?? new Map<string, RosterPlace>()
     this.#unique.set(name, places)
@@ -204,7 +200,7 @@ export class Reading {
     )
   }
 
-  /** Groups have their members in the order of the files. */
+  /** Members of groups keep the order of the files. */
   finish(parts: readonly RosterPart[]): Pick<Roster, 'records' | 'findings'> {
     for (const [key, entry] of this.records('groups')) {
       if (entry.isRemoved) continue
@@ -224,19 +220,18 @@ function rankOf({ isRemoved, record: { status } }: RosterEntry): number {
 }
 
 export interface RowReader {
-  /** Only some columns of such a row are checked. */
+  /** True for a row whose record is gone: only some of its columns are checked. */
   isRemoved(row: CsvRow): boolean
-  /** Of a removed record (default the key). */
+  /** Columns that a removed record needs (default the key). */
   readonly removedNeeds?: readonly string[]
-  /** None of several rows with one key replaces another as a whole. */
+  /** True if rows with one key add up: none replaces another as a whole. */
   readonly addsUp?: true
-  /** Their problems stay when a later row replaces the first. */
+  /** True if rows have records of other parts, whose problems stay when a later row replaces the first. */
   readonly hasOtherParts?: true
-  /** None after it added a problem, or a note that it is left out. */
+  /** None after the row got a problem, or a note that it is left out. */
   entriesOf(row: CsvRow, isRemoved: boolean): readonly RosterEntry[]
 }
 
-/** Rows with problems have no entries. */
 export async function walk(reading: Reading, form: TableForm, reader: RowReader): Promise<void> {
   const { findings } = reading
   const rows = new Map<string, LastRow>()
@@ -304,7 +299,6 @@ function requireWidth(row: CsvRow, cells: readonly string[], header: readonly st
   return false
 }
 
-/** It may follow. */
 interface OpenReference {
   readonly row: CsvRow
   readonly reference: TableReference
@@ -345,7 +339,6 @@ function addMissing(row: CsvRow, { column, to, isWarning }: TableReference, key:
   else row.addProblem(column, 'unknown_reference', message, key)
 }
 
-/** None of the keys has a comma. */
 export function listIn(text: string): string[] {
   return text
     .split(',')

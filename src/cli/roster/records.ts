@@ -44,7 +44,6 @@ export function termEntry(
 export interface RosterGroup {
   readonly externalId: string
   readonly name: string
-  /** Null for none. */
   readonly course: string | null
 }
 
@@ -80,7 +79,7 @@ export function enrollmentEntry(
   return { ...shared, record: { ...record, status, enrolledAt }, days: daysOfEnrollments }
 }
 
-/** None after it added a problem. */
+/** None after a problem. */
 export function gradeEntries(
   row: RosterRow,
   dataset: Dataset,
@@ -94,7 +93,7 @@ export function gradeEntries(
   return [{ dataset: 'grades', key, record, place: row.place, ...(days.length > 0 && { days }) }]
 }
 
-/** By their fields, for the words of problems. */
+/** Columns by field, for the words of problems. */
 export function namedColumns(dataset: Dataset, names: Readonly<Record<string, string>>): Dataset {
   return {
     ...dataset,
@@ -122,7 +121,7 @@ function dayIn(text: string): string | null {
   return year !== undefined && isDay(padded) ? padded : null
 }
 
-/** ISO 8601, else in the given format. The guess is the end of a problem, if another format has such a day. */
+/** ISO 8601, else the given format. `guess` ends a problem if another format has such a day. */
 export function dayWith(
   text: string,
   form: CellForm,
@@ -140,7 +139,7 @@ export function dayWith(
 
 const plainForm: CellForm = { now: Number.NaN, dateFormat: undefined, decimalComma: false }
 
-/** Also with a time of day; null for none. Other text is a problem. */
+/** A time of day may follow; null for none. Other text is a problem. */
 export function checkDay(
   row: RosterRow,
   column: string,
@@ -172,7 +171,7 @@ export interface RosterPerson {
   readonly isSuspended?: boolean | undefined
 }
 
-/** By the fields of a user that they fill; a format without addresses has no `email`. */
+/** Columns by field of a user; a format without addresses has no `email`. */
 interface PersonColumns extends Readonly<Record<string, string>> {
   readonly externalId: string
   readonly username: string
@@ -196,7 +195,7 @@ export function personIn(row: CsvRow, { columns }: PeopleForm): RosterPerson {
 
 const { email: emailSchema, username: usernameSchema } = users.schema.shape
 
-/** The address is that of the roster, else the user name if it is one, else made of it and the domain of the options. */
+/** The address is that of the roster, else the user name if it is one, else made of this and the domain of the options. */
 export function personEntry(
   reading: Reading,
   row: RosterRow,
@@ -225,7 +224,7 @@ export function personEntry(
   return entryOf('users', record, row)
 }
 
-/** Null after it added a problem. */
+/** Null after a problem. */
 function addressOf(
   { options: { emailDomain } }: Reading,
   row: RosterRow,
@@ -254,7 +253,7 @@ function addressOf(
   return made
 }
 
-/** Empty for the e-mail address, which exports write where a format requires a user name. */
+/** Empty for an e-mail address, which exports write where a format requires a user name. */
 function usernameOf(row: RosterRow, { username = '', email = '' }: RosterPerson): string {
   if (username.toLowerCase() === email.toLowerCase()) return ''
   if (username === '' || usernameSchema.safeParse(username).success) return username
@@ -262,7 +261,7 @@ function usernameOf(row: RosterRow, { username = '', email = '' }: RosterPerson)
   return ''
 }
 
-/** Empty for the sign that exports write where there is none. */
+/** Empty for the sign that exports write instead of a missing name. */
 export function nameIn(row: CsvRow, column: string): string {
   const name = row.text(column)
   if (name !== noName) return name

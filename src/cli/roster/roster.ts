@@ -15,11 +15,11 @@ export const formatNames: Readonly<Record<RosterFormat, string>> = {
   kolibri: 'Kolibri',
 }
 
-/** In the order in which their records are written: each refers to earlier parts. */
+/** In the order of writing: each refers to earlier parts. */
 export const rosterParts = ['terms', 'users', 'courses', 'groups', 'enrollments', 'grades'] as const
 export type RosterPart = (typeof rosterParts)[number]
 
-/** Groups have their members. */
+/** Members are a part of groups. */
 export function rosterPartOf(part: Part): Part {
   return part === 'memberships' ? 'groups' : part
 }
@@ -36,45 +36,43 @@ export interface Scope {
 /** With `bulk` a file lists all records of its kind, with `delta` only changed and removed ones. */
 export type RosterMode = 'bulk' | 'delta'
 
-/** In the form of academy files, with only the fields that the roster knows. References are external ids, `ext:42`. */
+/** Has only the fields that the roster knows. References are external ids, `ext:42`. */
 export interface RosterEntry extends Omit<Entry, 'dataset'> {
   readonly dataset: RosterPart
-  /** Then it has only its key fields. */
+  /** True if the record is gone; it then has only its key fields. */
   readonly isRemoved?: true
 }
 
-/** A row of a file has a line. */
+/** Only rows of files have a line. */
 export interface RosterPlace extends Place {
-  /** By its id and name. */
+  /** Id and name of a record of another system. */
   readonly record?: string
 }
 
-/** Keeps a record from being read. */
 export interface RosterProblem extends RosterPlace {
   /** Null for the whole row. */
   readonly column: string | null
   /** As written in the file; undefined if missing or secret. */
   readonly value?: string | undefined
   readonly code: string
-  /** Follows the column name: `must be a day such as 2026-08-31`. */
+  /** Continues the column name: `must be a day such as 2026-08-31`. */
   readonly message: string
-  /** After the value: `; did you mean BIO?`. */
+  /** Follows the value: `; did you mean BIO?`. */
   readonly guess?: string
 }
 
-/** The others are counted. */
 const maxKept = 1000
 
 export class RosterFindings {
   problemCount = 0
   readonly warnings: RosterProblem[] = []
   warningCount = 0
-  /** By file, without the header. */
+  /** Number of rows by file, without the header. */
   readonly rowCounts = new Map<string, number>()
-  /** By file; an academy does not keep their values. */
+  /** Columns by file whose values an academy does not keep. */
   readonly unreadColumns = new Map<string, readonly string[]>()
   readonly #notes: readonly string[]
-  /** By the row that they are about. */
+  /** By row. */
   readonly #problems = new Map<Place, RosterProblem[]>()
   /** By file, then by what was done. */
   readonly #leniencies = new Map<string, Map<string, Leniency>>()
@@ -90,19 +88,19 @@ export class RosterFindings {
     this.#problems.set(place, [...(this.#problems.get(place) ?? []), problem])
   }
 
-  /** A later row replaces it. */
+  /** A later row replaces that of the problem. */
   removeProblems(place: Place): void {
     this.problemCount -= this.#problems.get(place)?.length ?? 0
     this.#problems.delete(place)
   }
 
-  /** Keeps nothing from being read. */
+  /** Such a problem keeps nothing from being read. */
   addWarning(problem: RosterProblem): void {
     this.warningCount += 1
     if (this.warnings.length < maxKept) this.warnings.push(problem)
   }
 
-  /** They are read leniently or left out. */
+  /** For records that are read leniently or left out. */
   addLeniency(file: string, what: string, value?: string): void {
     const ofFile = this.#leniencies.get(file) ?? new Map<string, Leniency>()
     this.#leniencies.set(file, ofFile)
@@ -115,12 +113,10 @@ export class RosterFindings {
     this.rowCounts.set(file, (this.rowCounts.get(file) ?? 0) + 1)
   }
 
-  /** In the order of the files. */
   problems(): readonly RosterProblem[] {
     return [...this.#problems.values()].flat()
   }
 
-  /** With their number. */
   notes(): readonly string[] {
     const lenient = [...this.#leniencies].flatMap(([file, kinds]) =>
       [...kinds].map(([what, kind]) => leniencyNote(file, what, kind)),
@@ -134,26 +130,23 @@ export interface Roster {
   readonly name: string
   readonly format: RosterFormat | LmsKind
   readonly title: string
-  /** That of the manifest; null if there is none. */
+  /** Version in the manifest; null if there is none. */
   readonly version: string | null
-  /** As the manifest names it. */
+  /** Name in the manifest. */
   readonly systemName: string | null
   readonly files: readonly RosterFile[]
-  /** SHA-256 in hexadecimal. */
   readonly hash: string
-  /** In the order of `rosterParts`. */
   readonly parts: readonly RosterPart[]
   mode(part: RosterPart): RosterMode
-  /** Some records are not shown. */
+  /** True if the source has records that it does not show. */
   readonly isPartial?: boolean
-  /** Also removed ones; the last row of each, without those with problems. */
+  /** The last row of each record, removed ones included, without those with problems. */
   readonly records: ReadonlyMap<RosterPart, readonly RosterEntry[]>
   readonly findings: RosterFindings
 }
 
 interface RosterFile {
   readonly name: string
-  /** Such as `users`. */
   readonly table: string
   readonly mode: RosterMode
 }
@@ -161,7 +154,7 @@ interface RosterFile {
 /** Null for people and enrolments that are left out. */
 export type AcademyRole = 'learner' | 'instructor' | 'analyst' | null
 
-/** For a role of a file, besides the roles of its format. */
+/** A mapping may give these besides the roles of a format. */
 export const academyRoles = {
   instructor: 'instructor',
   analyst: 'analyst',
@@ -172,7 +165,6 @@ export const academyRoles = {
 /** Null for one that is left out. */
 export type EnrollmentRole = Exclude<AcademyRole, 'analyst'>
 
-/** Analysts have none. */
 export const enrollmentRoles = Object.entries(academyRoles).map(
   ([name, role]) => [name, role === 'analyst' ? null : role] as const,
 )
@@ -190,12 +182,12 @@ export const leftOutByMapping = 'roles mapped to none are left out'
 
 export const roleField = 'role'
 
-/** In lower case. */
+/** `column` is in lower case. */
 export function isRoleColumn(column: string): boolean {
   return /^(role\d*|role_id|user_type|type\d+)$/.test(column)
 }
 
-/** The flag that gives its meaning. */
+/** Names the flag that gives the meaning. */
 export function meaningGuess(column: string, value: string, meanings: readonly string[]): string {
   const pair = JSON.stringify(`${column.replace(/\d+$/, '')}:${value}=${meanings.join('|')}`)
   return `; say what it means: --map-value ${pair}`
@@ -205,7 +197,7 @@ export const roleMeanings = ['learner', 'instructor', 'none'] as const
 
 const maxValues = 5
 
-/** Its specification forbids it, or it is left out. */
+/** Records that the specification forbids, or that are left out. */
 interface Leniency {
   readonly count: number
   readonly values: Set<string>

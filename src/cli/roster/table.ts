@@ -7,33 +7,31 @@ import { UsageError } from '../terminal/errors.ts'
 import { isRoleColumn, type RosterFindings, type RosterPart, roleField } from './roster.ts'
 
 export interface TableForm {
-  /** And of its file without `.csv`. */
+  /** Also the name of its file, without `.csv`. */
   readonly name: string
   /** Null for a table that only others refer to. */
   readonly part: RosterPart | null
   readonly noun: string
-  /** Of all versions. */
   readonly columns: readonly string[]
   /** A header shows the table with all of one set. */
   readonly shownBy: readonly (readonly string[])[]
   /** Columns of other formats, which the header must not have, in lower case. */
   readonly unless?: readonly string[]
-  /** Besides the key. */
   readonly required: readonly string[]
   readonly key: readonly string[]
   readonly references?: readonly TableReference[]
   /** Other spellings of columns, in lower case. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
-  /** Of columns that are read, or left out as specified, without being listed in `columns`. */
+  /** Matches columns that are read or left out as specified, but not in `columns`. */
   readonly pattern?: RegExp
 }
 
 export interface TableReference {
   readonly column: string
   readonly to: string
-  /** With commas between them. */
+  /** True for several keys with commas between them. */
   readonly isList?: true
-  /** It keeps nothing from being read. */
+  /** True if a missing row keeps nothing from being read. */
   readonly isWarning?: true
 }
 
@@ -94,14 +92,13 @@ export async function openTable(
   }
   const meanings = meaningsByPlace(places, values)
   return {
-    /** Undefined if the file does not have the column. */
     placeOf: (column: string) => places.get(column),
-    /** Without space around it, or the meaning that the mapping gives it. */
+    /** The mapping may give the trimmed text another meaning. */
     textAt(cells: readonly string[], place: number): string {
       const text = cells[place]?.trim() ?? ''
       return meanings?.get(place)?.get(text.toLowerCase()) ?? text
     },
-    /** That in the file, if the mapping gave it another. */
+    /** Name in the file, if the mapping gave it another. */
     nameOf(column: string): string {
       const name = header[places.get(column) ?? -1] ?? ''
       return map.has(name) ? name : column
@@ -113,7 +110,7 @@ export async function openTable(
   }
 }
 
-/** For texts in lower case, by place of a column; null without any. */
+/** By place of a column, for texts in lower case; null without any. */
 function meaningsByPlace(
   places: ReadonlyMap<string, number>,
   values: ValueMap,

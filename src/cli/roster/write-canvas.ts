@@ -27,7 +27,7 @@ export function canvasWriter(
   const sections = parts.has('groups') ? to.table('sections.csv', columns.sections) : null
   const enrollments = parts.has('enrollments') ? to.table('enrollments.csv', columns.enrollments) : null
 
-  /** A row for each section, and for each enrolment, or one for each section that the user is in. */
+  /** Sections and enrolments have a row each; an enrolment has one for each of the user's sections. */
   function addCourse({ course, enrolments, groups }: CourseContents): void {
     for (const { group } of groups) sections?.add({ course, group })
     if (!enrollments) return
@@ -83,7 +83,6 @@ const lossTexts = {
 interface EnrolmentRow {
   readonly course: Course
   readonly enrolment: Enrolment
-  /** Key of a group; empty for none. */
   readonly section: string
 }
 
@@ -94,7 +93,7 @@ const courseStatuses: ReadonlyMap<string, string> = new Map([
   ['draft', 'unpublished'],
 ])
 
-/** In the order of the documentation, without optional ones that an academy has no values for. */
+/** In the order of the documentation; optional ones that an academy has no values for are left out. */
 const columns = {
   users: {
     user_id: ({ key }) => key,

@@ -15,7 +15,7 @@ export const moodleFiles: readonly string[] = ['users.csv', 'courses.csv']
 
 interface MoodleForm {
   readonly parts: ReadonlySet<RosterPart>
-  /** Of new courses: a number or a path. */
+  /** Number or path of the category of new courses. */
   readonly category: string
 }
 
@@ -30,7 +30,7 @@ export function moodleWriter(academy: AcademyReader, to: Package, form: MoodleFo
     to.write('courses.csv', courseColumns(category), academy.courses)
   }
 
-  /** Once for each enrolment, and once for each further group. */
+  /** A place for each enrolment, and for each further group. */
   function addCourse({ course, enrolments, groups }: CourseContents): void {
     const groupsByUser = new Map<string, Set<string>>()
     const users = new Set(enrolments.map(({ userId }) => userId))
@@ -134,7 +134,6 @@ function courseColumns(category: string): Columns<Course> {
   }
 }
 
-/** Without their numbers. */
 const placeFields = ['course', 'role', 'enrolstatus', 'enroltimestart', 'group'] as const
 type Place = Readonly<Record<(typeof placeFields)[number], string>>
 

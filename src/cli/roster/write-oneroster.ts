@@ -110,7 +110,7 @@ class OneRosterWriter implements FormatWriter {
     return { counts, notes: this.#losses.notes() }
   }
 
-  /** Its rows are bulk: without status and time. */
+  /** Rows are bulk: without status and time. */
   #table(name: OneRosterTable): Table<Cells> {
     return this.#to.table(`${name}.csv`, cellColumns(oneRosterColumns(name, this.#form.version)))
   }
@@ -232,7 +232,7 @@ class OneRosterWriter implements FormatWriter {
     ])
   }
 
-  /** Also items that have weights but no grades. */
+  /** Items that have weights but no grades become line items, too. */
   #addGrades({ key, term, assessmentCriteria: { weights } }: Course, grades: readonly Grade[]): void {
     const { version, org } = this.#form
     const is12 = version === '1.2'
@@ -290,7 +290,7 @@ class OneRosterWriter implements FormatWriter {
     }
   }
 
-  /** The tables appear only if there is a line item. */
+  /** These tables exist only if there is a line item. */
   #openGradebook() {
     const categories = this.#table('categories')
     const tables = { categories, lineItems: this.#table('lineItems'), results: this.#table('results') }
@@ -298,7 +298,7 @@ class OneRosterWriter implements FormatWriter {
     return tables
   }
 
-  /** Of each learner and item the one that was given last, or of the first source. */
+  /** For each learner and item the grade that was given last, or that of the first source. */
   #shownGrades(grades: readonly Grade[]): readonly Grade[] {
     const shown = grades.filter(({ published, scoreGiven }) => published && scoreGiven !== null)
     const unpublished = grades.filter(({ published }) => !published).length
@@ -315,7 +315,7 @@ class OneRosterWriter implements FormatWriter {
   }
 }
 
-/** Of several with the last time the first by the other field. */
+/** The first by `other` of grades with the same time; empty without grades. */
 function newestBy(
   grades: readonly Grade[],
   time: 'createdAt' | 'gradedAt',

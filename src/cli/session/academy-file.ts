@@ -8,7 +8,7 @@ import type { UpgradeWatch } from '../../server/academy/upgrade-in-process.ts'
 import { CommandError, type ExitName } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
 
-/** Also for a database without an academy. */
+/** Error code for a missing database, or one without an academy. */
 export const databaseMissing = 'database_missing'
 
 const unusable = ['database_unusable', 'failure'] as const
@@ -35,7 +35,7 @@ const maxNamed = 3
 /** Header of every SQLite database (SQLite, Database File Format §1.3). */
 const magic = 'SQLite format 3\0'
 
-/** Suggests the nearest databases in its directory, and the local profile's. */
+/** Suggests the nearest databases in the directory, and the local profile's. */
 export async function missingDatabaseError(
   { profiles }: { readonly profiles: ProfileStore },
   database: string,
@@ -63,7 +63,6 @@ export async function missingDatabaseError(
   })
 }
 
-/** Empty if the directory is unreadable. */
 function databasesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -95,7 +94,10 @@ function isDatabase(path: string): boolean {
 
 const mebibyte = 1024 * 1024
 
-/** Ctrl-C aborts it. Measured: 43 s of processor time per gigabyte, with 1 million learners and 5 million enrolments. */
+/**
+ * Ctrl-C aborts the upgrade. It takes 43 s of processor time per gigabyte, with 1 million learners and 5 million
+ * enrolments.
+ */
 export function upgradeNotes(
   io: Pick<Io, 'stderr' | 'signal'>,
   path: string,
@@ -124,7 +126,7 @@ function spanOf(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
-/** For a plan of what would be made there; closing it deletes it. `open` creates an academy in a file. */
+/** Shows a plan of what would be made; closing it deletes it. `open` creates an academy in a file. */
 export async function openEmptyAcademy<Academy extends { readonly close: () => Promise<void> }>(
   io: Io,
   database: string,

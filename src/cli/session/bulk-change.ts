@@ -18,7 +18,7 @@ export type ChangeEnd = Exclude<Change['state'], 'running'>
 
 const endWithinMs = 5000
 
-/** Begins with the first write of its requests; each of them then names it, so that it can be undone as a whole. */
+/** Begins with its first write; each write names it, so that it can be undone as a whole. */
 export class OpenChange {
   readonly change: BulkChange
   readonly #open: () => Promise<Caller>

@@ -1,12 +1,12 @@
 const maxSkewMs = 60_000
 
-/** By the `Date` of a response just received; null without a date. */
+/** `date` is the header of a response just received; null without one. */
 export function secondsAhead(date: string | null, nowMs: number): number | null {
   const serverMs = Date.parse(date ?? '')
   return Number.isNaN(serverMs) ? null : Math.round((nowMs - serverMs) / 1000)
 }
 
-/** More than a minute. */
+/** Null for up to a minute. */
 export function clockWarning(seconds: number): string | null {
   if (Math.abs(seconds) * 1000 <= maxSkewMs) return null
   const way = seconds > 0 ? 'ahead of' : 'behind'

@@ -4,7 +4,7 @@ import { platformName, type Target } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** Asks its health check, unless an earlier reply has shown it. */
+/** Asks the health check, unless an earlier reply has shown it. */
 export async function isLearnctlServer(caller: Caller, signal: AbortSignal): Promise<boolean> {
   if (caller.isOurs()) return true
   await caller.call(calls.service.health, { signal }).catch((error: unknown) => {
@@ -16,7 +16,7 @@ export async function isLearnctlServer(caller: Caller, signal: AbortSignal): Pro
   return caller.isOurs()
 }
 
-/** Throws before anything is sent. `command` is the words of the command: `roster apply`. */
+/** Throws before anything is sent. `command` has the words of the command: `roster apply`. */
 export async function requireLearnctl(
   session: { readonly target: () => Target },
   caller: Caller,

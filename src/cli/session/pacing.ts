@@ -1,6 +1,8 @@
-/** As much at once as the other side accepts. */
+/** Runs as much at once as the other side accepts. */
 export interface Pacing {
-  /** After all earlier work in one of its lanes, which is about the same records. Throws the error of earlier work. */
+  /**
+   * Starts after all earlier work in one of its lanes, which is about the same records. Throws the error of earlier work.
+   */
   run(work: () => Promise<void>, lanes?: readonly string[]): Promise<void>
   /** Throws the error of any work. */
   settled(): Promise<void>
@@ -86,10 +88,9 @@ type Settled<Item, Value> =
   | { readonly item: Item; readonly value: Value }
   | { readonly item: Item; readonly error: unknown }
 
-/** Results that wait for an earlier one. */
 const maxWaiting = 256
 
-/** Yields in the order of the items. After a `fatal` error no further work starts; results of started work are yielded. */
+/** Keeps the order of the items. After a `fatal` error no further work starts; results of started work are yielded. */
 export async function* inOrder<Item, Value>(
   items: readonly Item[],
   work: (item: Item) => Promise<Value>,

@@ -17,7 +17,7 @@ const maxResponseBytes = 1024 * 1024
 /** The user waits, or a lock is held, during such a request. */
 const maxTimeoutMs = 30_000
 
-/** Over the program's own transport, with a timeout for the complete response. */
+/** Has a timeout for the complete response. */
 export function createWebFetch(transport: Transport, timeoutMs: number): Fetch {
   return async (url, { method, headers, body, signal }) => {
     const limitMs = Math.min(timeoutMs, maxTimeoutMs)
@@ -64,7 +64,7 @@ async function responseOf(request: HttpRequest, reply: HttpResponse): Promise<Re
   return new Response(empty ? null : new Uint8Array(bytes), { status: reply.status, headers })
 }
 
-/** To standard error, as `--debug` does for all others. */
+/** Writes to standard error, as `--debug` does for all others. */
 export function logExchanges(fetch: Fetch, io: Io): Fetch {
   return async (url, request) => {
     const startMs = io.now()
@@ -81,7 +81,7 @@ export function logExchanges(fetch: Fetch, io: Io): Fetch {
   }
 }
 
-/** Of a refresh, independent of `--timeout`: other processes wait for it, and a late response is lost. */
+/** For a refresh, independent of `--timeout`: other processes wait for it, and a late response is lost. */
 const timeoutMs = 10_000
 
 interface SessionTokensOptions {
@@ -95,7 +95,6 @@ interface SessionTokensOptions {
   readonly onRefreshed: (tokens: StoredTokens) => void
 }
 
-/** It refreshes over the transport of this run. */
 export function sessionTokens(options: SessionTokensOptions): TokenSource {
   const { io, store, profile, tokens, target, onRefreshed } = options
   return profileTokenSource({
@@ -111,7 +110,7 @@ export function sessionTokens(options: SessionTokensOptions): TokenSource {
   })
 }
 
-/** The request that needs the token was not sent after a network error, so nothing is unknown about its effect. */
+/** Network errors mean that the request which needs the token was not sent, so nothing is unknown about its effect. */
 function refreshFetch({ io, settings, transport, profile }: SessionTokensOptions): Fetch {
   return async (url, request) => {
     if (!settings.insecureHttp.value) assertConfidential(url)

@@ -18,7 +18,7 @@ import type { BulkChange, OpenChange } from './bulk-change.ts'
 import type { CallerParts } from './open-caller.ts'
 import type { KeptPlatform } from './platform-file.ts'
 
-/** For a target without a profile. */
+/** Used for a target without a profile. */
 const platformVariable = 'LEARNCTL_PLATFORM'
 
 interface LocalOptions {
@@ -45,7 +45,6 @@ export const transports: Transports = {
 
 /** Opens the target and looks for a credential only when needed. */
 export interface Session {
-  /** Throws AuthRequiredError without a credential. */
   target(): Target
   /** `anonymous` calls need no credential; `onWait` is called before each retry. A session has one `change`. */
   caller(options?: {
@@ -59,23 +58,22 @@ export interface Session {
   change(): OpenChange | null
   /** Throws AuthRequiredError without a token or API key, and a CommandError for a local academy, which has none. */
   bearer(): Promise<string>
-  /** That this run has or may have sent; none of them may be shown. */
+  /** Credentials that this run has or may have sent; none of them may be shown. */
   secrets(): readonly string[]
   use(target: Target): void
-  /** Notes that it was created unless `silent`. Throws a CommandError for a remote target, and for no or a missing academy. */
+  /** Notes that it was created unless `silent`. Throws a CommandError for a remote target, and without an academy. */
   open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
-  /** Of an internal error of a request in this process. */
+  /** Cause of an internal error of a request in this process. */
   causeOf(requestId: string): Promise<unknown>
-  /** Sent before an interruption. */
+  /** Writes that were sent before an interruption and got no response. */
   unanswered(): readonly HttpRequest[]
-  /** To an authorization server. */
+  /** For authorization servers. */
   readonly fetch: Fetch
-  /** Once, without a credential. */
+  /** Sends once, without a credential. */
   readonly network: Transport
   close(): Promise<void>
 }
 
-/** An empty academy is gone afterwards. */
 type OnMissing = 'create' | 'empty' | 'refuse'
 
 interface SessionParts {
@@ -87,7 +85,7 @@ interface SessionParts {
   readonly transports: Transports
   /** Default `refuse`. */
   readonly onMissing?: OnMissing
-  /** Its writes name it. */
+  /** Named by its writes. */
   readonly command?: string
 }
 
@@ -102,11 +100,11 @@ class TargetSession implements Session {
   #academy: Promise<OpenAcademy> | null = null
   #remote: Promise<ClosableTransport> | null = null
   #tokens: Promise<TokenSource> | null = null
-  /** By a refresh. */
+  /** Tokens that a refresh has replaced. */
   readonly #replaced: string[] = []
   readonly #unanswered = new Set<HttpRequest>()
   #change: OpenChange | null = null
-  /** From the environment. */
+  /** Named by the environment. */
   #platform: Promise<KeptPlatform> | null = null
 
   constructor(parts: SessionParts) {
@@ -150,7 +148,7 @@ class TargetSession implements Session {
     })
   }
 
-  /** So that each write can be undone. */
+  /** Names the command in each write, so that it can be undone. */
   #naming(transport: Transport): Transport {
     const { command } = this.#parts
     if (!command) return transport

@@ -25,7 +25,7 @@ export function signInCommand(target: Target | null, { scopes, withKey, whole }:
   return words.join(' ')
 }
 
-/** Suggests another profile that has one. */
+/** Suggests another profile that has a credential. */
 export function missingCredentialError(target: RemoteTarget, { profiles }: Profiles): AuthRequiredError {
   const { url, withheld } = target
   const { origin } = new URL(url)

@@ -1,7 +1,6 @@
 import type { HttpBody, Transport } from '../../contract/http.ts'
 import type { Transports } from './session.ts'
 
-/** Short JSON responses only. */
 export function watchReplies(transports: Transports, onReply: (text: string) => void): Transports {
   return {
     ...transports,

@@ -184,7 +184,6 @@ async function findIntegration({ session, io }: Context): Promise<Integration | 
   }
 }
 
-/** Throws a UsageError without one, or if it is invalid. */
 export function clientIdOf(flag: unknown, stored: string | null, why: string): string {
   const id = typeof flag === 'string' ? flag.trim() : stored
   if (id === null) {
@@ -197,7 +196,6 @@ export function clientIdOf(flag: unknown, stored: string | null, why: string): s
   throw new UsageError('Invalid --client-id: must be 1 to 255 printable ASCII characters')
 }
 
-/** Throws a UsageError with the command if it cannot. */
 export async function askSecret({ io, prompts }: Context, command: string): Promise<string> {
   if (io.stdin.isTTY && prompts.refusal === null) return prompts.secret('Client secret:')
   throw new UsageError('The client secret is required', {
@@ -238,7 +236,7 @@ async function showPage(
   await showRequest(context, { method: 'GET', url, headers: {} })
 }
 
-/** It ends with its access token. */
+/** The grant ends with its access token. */
 export function noRefreshToken(): SignInError {
   return new SignInError('answer_unusable', 'Google granted no refresh token', {
     why: ['Without one, access ends after an hour'],

@@ -33,7 +33,7 @@ export interface SignedIn {
   readonly replaced: StoredCredential | undefined
 }
 
-/** It redirects to this machine, or the user pastes its final URL. */
+/** The browser redirects to this machine, or the user pastes its final URL. */
 export async function signInWithBrowser(context: Context, plan: SignInPlan): Promise<SignedIn> {
   return signInByCode({
     ...signInOptionsOf(context, plan),
@@ -72,7 +72,7 @@ export function browserSteps(
   }
 }
 
-/** On any machine. */
+/** The user enters the code on any machine. */
 export async function signInWithCode(context: Context, plan: SignInPlan): Promise<SignedIn> {
   const waiting = createWaitingLine(context.io)
   const { keep, ...signIn } = signInOptionsOf(context, plan)
@@ -224,7 +224,7 @@ export async function reportSignedIn(
   await endReplaced(context, tokens, replaced)
 }
 
-/** An academy creates a grant for each sign-in; elsewhere several may share one session, which would end. */
+/** Skipped where several sign-ins may share one session, which would end; an academy creates a grant for each. */
 async function endReplaced(
   context: Context,
   { issuer }: StoredTokens,

@@ -19,7 +19,7 @@ export interface SignInPlace {
   readonly url: string
 }
 
-/** By flags, variables, the active profile or a prompt. Throws a UsageError for a local academy and without prompts. */
+/** From flags, variables, the active profile or a prompt. Throws a UsageError for a local academy and without prompts. */
 export async function signInPlace({ settings, profiles, prompts }: Context): Promise<SignInPlace> {
   const stored = profiles.read()
   const { database, url: given, profile } = settings
@@ -52,13 +52,13 @@ function refuseLocal(database: string): never {
   })
 }
 
-/** Else a name made from its host. */
+/** Name of the profile with this URL, else one made from its host. */
 function nameFor(url: string, { profiles }: Profiles): string {
   const known = Object.entries(profiles).find(([, profile]) => !isLocal(profile) && profile.url === url)
   return known?.[0] ?? new URL(url).host.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')
 }
 
-/** Before it is stored, to find out its account. */
+/** Finds out its account before it is stored. */
 export function useCredential(
   { session, settings, profiles }: Context,
   { profile, url }: SignInPlace,
@@ -86,7 +86,7 @@ function platformAt(stored: Profiles, name: string, url: string): StoredPlatform
   return profile && !isLocal(profile) && profile.url === url ? (profile.platform ?? null) : null
 }
 
-/** So that this is known before the sign-in. */
+/** Throws a ConfigError before the sign-in. */
 export async function assertStorable({ profiles, io }: Context, { profile }: SignInPlace): Promise<void> {
   await profiles.withCredentialLock(profile, async () => {}, io.signal)
 }
@@ -121,7 +121,6 @@ export async function reportStored(
   if (overriding) await output.note(`${overriding} is set and takes precedence`)
 }
 
-/** Null if the platform shows neither. */
 export function accountNameOf({
   email,
   id,
@@ -140,7 +139,7 @@ export function validProfileName(name: string): string {
   })
 }
 
-/** From standard input or a hidden prompt. Checks the key before it stores it. */
+/** Checks the key before it stores it. */
 export async function signInWithKey(context: Context): Promise<void> {
   const { io, settings, session } = context
   const place = await signInPlace(context)

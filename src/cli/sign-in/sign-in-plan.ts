@@ -69,7 +69,7 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
   }
 }
 
-/** Prompts are disabled, or the output is not shown. */
+/** Throws if prompts are disabled, or the output is not shown. */
 export function assertUserPresent({ settings, io }: Context, { flags }: Given, hint: string): void {
   const { noInput } = settings
   const unseen = !io.stdin.isTTY && !io.stderr.isTTY && flags['browser'] === undefined && !canShowPages(io)
@@ -85,7 +85,7 @@ export function assertUserPresent({ settings, io }: Context, { flags }: Given, h
   })
 }
 
-/** There is a display, or BROWSER is set. */
+/** True with a display, or with BROWSER. */
 export function canShowPages({ env, platform }: Pick<Io, 'env' | 'platform'>): boolean {
   if (env['BROWSER']) return true
   if (platform === 'linux') return Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY'] || env['WSL_DISTRO_NAME'])
@@ -162,7 +162,7 @@ function scopesOf(flags: FlagValues): readonly string[] | null {
   return scopes
 }
 
-/** It must lead to this machine (RFC 8252 §7.3). */
+/** The URI must lead to this machine (RFC 8252 §7.3). */
 export function redirectUriOf(flags: FlagValues): string | null {
   const text = textOf(flags, 'redirect-uri')
   if (text === null) return null

@@ -17,7 +17,7 @@ export interface SheetPlace {
   readonly tab: string | number
 }
 
-/** In Google Sheets. */
+/** Limit of Google Sheets. */
 const maxTabLength = 100
 
 /** Reads `<spreadsheet>[#tab]`, by id or URL; `#gid=…` of a URL names a tab by number. Throws a UsageError. */

@@ -12,7 +12,7 @@ import { CommandError, type ExitName } from '../terminal/errors.ts'
 import type { TargetFile } from '../terminal/target-file.ts'
 import type { SheetPlace } from './sheet-flag.ts'
 
-/** One request is what makes the replacement atomic. */
+/** The tab is replaced in one request, which makes that atomic. */
 const maxRequestBytes = 32 * 1024 * 1024
 /** Google ends a request after 180 seconds. */
 const timeoutMs = 190_000
@@ -38,7 +38,7 @@ interface Spreadsheet {
   readonly tabs: readonly Tab[]
 }
 
-/** `finish` replaces all cells in one request, or adds the tab; formats and other tabs stay. Throws a CommandError. */
+/** `finish` replaces all cells in one request, or adds the tab; formats and other tabs stay. */
 export async function openSheet(context: Context, place: SheetPlace): Promise<SheetTarget> {
   const api = new SheetsApi(context, place.spreadsheet)
   const found = await api.retried(() => api.read())
@@ -143,7 +143,6 @@ class SheetsApi {
     }
   }
 
-  /** `spreadsheets.get`. */
   async read(): Promise<Spreadsheet> {
     const fields =
       'spreadsheetId,properties.title,sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))'
@@ -270,7 +269,7 @@ function unusable(why: string): SheetsError {
   })
 }
 
-/** google.rpc.Status with ErrorInfo. */
+/** The body is a google.rpc.Status with ErrorInfo. */
 function errorOf(answer: Answer, value: unknown, id: string, signInCommand: string): SheetsError {
   const { status, retryAfterMs } = answer
   if (status === 200) return unusable('It is not JSON')
@@ -325,7 +324,7 @@ function errorOf(answer: Answer, value: unknown, id: string, signInCommand: stri
   }
 }
 
-/** In Google Sheets. */
+/** Limit of Google Sheets. */
 const maxCellLength = 50_000
 
 /** One `RowData` per line. Numbers and booleans keep their type; ids and other values are text, never a formula. */

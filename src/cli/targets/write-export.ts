@@ -13,7 +13,7 @@ export type ExportFormat = Format | 'sheet'
 
 export interface ExportTarget {
   readonly format: ExportFormat
-  /** By the end of the file's name, `.gz`. */
+  /** True for a name that ends in `.gz`. */
   readonly gzip: boolean
   /** Undefined for standard output. */
   readonly file: string | undefined
@@ -28,7 +28,7 @@ export interface Source {
   notes(): readonly string[]
 }
 
-/** They may be empty. */
+/** Batches may be empty. */
 export type Batches<Row = unknown> = AsyncIterable<readonly Row[]>
 
 /** `load` gets a sample of the first rows; `notes` come after the last row; `head` rows do not count. */
@@ -107,7 +107,7 @@ export async function writeExport(
   }
 }
 
-/** RFC 1952. Throws the source's errors. */
+/** RFC 1952. */
 async function compress(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const [{ Readable }, { createGzip }] = await Promise.all([import('node:stream'), import('node:zlib')])
   const source = Readable.from(bytes, { objectMode: true })
@@ -118,7 +118,7 @@ async function compress(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable
   return source.pipe(gzip)
 }
 
-/** As the platform counts them; null if it does not, or only up to a limit. */
+/** Null if the platform does not count them, or only up to a limit. */
 export async function expectedRows(
   { io: { signal } }: Pick<Context, 'io'>,
   caller: Caller,

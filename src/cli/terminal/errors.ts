@@ -53,9 +53,8 @@ export interface Findings {
 }
 
 export interface FaultOptions extends ErrorOptions {
-  /** With the value or the place. */
   readonly why?: readonly string[]
-  /** With the exact command if there is one. */
+  /** Has the exact command if there is one. */
   readonly hint?: string
   /** The given value and the valid ones; the nearest is suggested, or what the nearest word `means`. */
   readonly choice?: {
@@ -65,7 +64,7 @@ export interface FaultOptions extends ErrorOptions {
   }
   /** One value for each of several problems. */
   readonly details?: readonly unknown[]
-  /** The message counts them and is without values of people, too. */
+  /** Problems that the message counts; it is without values of people, too. */
   readonly findings?: Findings
 }
 
@@ -99,7 +98,7 @@ export class UsageError extends CommandError {
   }
 }
 
-/** Or no chosen platform or academy. */
+/** Also for no chosen platform or academy. */
 export class AuthRequiredError extends CommandError {
   override readonly name = 'AuthRequiredError'
 
@@ -116,7 +115,6 @@ export class CancelledError extends CommandError {
   }
 }
 
-/** After its result is printed. */
 export class ExitWith extends Error {
   override readonly name = 'ExitWith'
   readonly exit: ExitName
@@ -127,7 +125,7 @@ export class ExitWith extends Error {
   }
 }
 
-/** Its exit code becomes that of the run. */
+/** The exit code becomes that of the run. */
 export class ChildEnded extends Error {
   override readonly name = 'ChildEnded'
   readonly exitCode: number
@@ -138,7 +136,7 @@ export class ChildEnded extends Error {
   }
 }
 
-/** `message` is the text. */
+/** `message` is the text of the help. */
 export class HelpShown extends Error {
   override readonly name = 'HelpShown'
 }

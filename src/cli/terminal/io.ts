@@ -25,9 +25,9 @@ export interface Io extends Place {
   readonly now: () => number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   readonly random: () => number
-  /** Only http and https. Reports no failure. */
+  /** Opens only http and https. Reports no failure. */
   readonly openBrowser: (url: string) => Promise<void>
-  /** By SIGINT, SIGTERM and SIGHUP, with an InterruptedError as its reason. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP, with an InterruptedError as its reason. */
   readonly signal: AbortSignal
   /** Tunes garbage collection for much short-lived data, in a process of its own. */
   readonly expectGarbage?: () => Promise<void>
@@ -107,7 +107,7 @@ export function ignoreStreamErrors(stream: OutputStream): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {})
 }
 
-/** Also for what is closed. */
+/** True for a terminal, and for what is closed. */
 function isDevice(file: number): boolean {
   try {
     return fstatSync(file).isCharacterDevice()
@@ -133,7 +133,7 @@ function fileOutput(file: number, open: () => OutputStream): FileOutput {
   }
 }
 
-/** It waits for its reader without stopping this process. */
+/** The stream waits for its reader without stopping this process. */
 export function streamOf(output: Output): OutputStream {
   return 'stream' in output ? output.stream() : output
 }
@@ -187,7 +187,7 @@ export function note(io: Printing, text: string): Promise<void> {
   return writeStderr(io, `${wrapLine(io, `note: ${escapeHidden(text)}`)}\n`)
 }
 
-/** Deeper than that of the lines of a reason. */
+/** Deeper than the lines of a reason. */
 const continuationIndent = '    '
 
 export function wrapLine({ stderr: { isTTY, columns } }: Pick<Io, 'stderr'>, line: string): string {
@@ -203,7 +203,7 @@ export function writeDebug(io: Printing, text: string): Promise<void> {
 
 interface ExactText {
   write(piece: string | Uint8Array): Promise<void>
-  /** Of an incomplete character or line end. */
+  /** Writes the rest of an incomplete character or line end. */
   end(): Promise<void>
 }
 

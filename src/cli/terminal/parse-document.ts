@@ -2,7 +2,7 @@ import type { Document } from 'yaml'
 import { isJsonObject, JsonLimitError, maxJsonDepth, parseJson } from '../../codec/json-text.ts'
 import { UsageError } from './errors.ts'
 
-/** By the file's name or the beginning of the text. Throws a UsageError on empty text. */
+/** Judged by the file's name or the beginning of the text. Throws a UsageError on empty text. */
 export function isJson(text: string, name: string): boolean {
   if (text.trim() === '') throw new UsageError(`${name} is empty`)
   return /\.json$/i.test(name) || /^\s*[{[]/.test(text)
@@ -28,7 +28,7 @@ async function positionOf(text: string): Promise<string> {
   return `${line}:${column}`
 }
 
-/** Without its excerpt of the text. */
+/** Leaves out the excerpt of the text in the engine's message. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message
@@ -38,7 +38,7 @@ export function reasonOf(error: unknown): string {
 
 export interface PlacedValue {
   readonly value: unknown
-  /** From 1; for a missing value that of its parent. */
+  /** Counts from 1; for a missing value it is the line of its parent. */
   lineOf(path: readonly PropertyKey[]): number
 }
 
@@ -104,7 +104,7 @@ function tooDeep(name: string, cause?: Error): UsageError {
   return new UsageError(`Cannot read ${name}: it is nested more than ${maxJsonDepth} levels deep`, { cause })
 }
 
-/** If these are exact. */
+/** Bigints become numbers if these are exact. */
 function plainIntegers(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value)

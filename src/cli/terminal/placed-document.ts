@@ -8,7 +8,7 @@ import type { Io } from './io.ts'
 import { isJson, type PlacedValue, parseJsonDocument, parsePlacedYaml } from './parse-document.ts'
 import { readFileText, readInput } from './text-input.ts'
 
-/** JSON is parsed as YAML, too, for its lines, which takes some seconds. */
+/** Such JSON is parsed as YAML, too, for its lines, which takes some seconds. */
 const maxLength = 16 * 1024 * 1024
 const maxProblems = 100
 const maxValueLength = 60
@@ -57,7 +57,7 @@ export function violationsIn(schema: z.ZodType, error: z.ZodError): Violation[] 
   })
 }
 
-/** The value has only one of the forms. */
+/** Issues of the one form that the value has. */
 function innerIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const [only, other] = issue.errors.filter((form) =>
@@ -84,7 +84,7 @@ function wrongValue(issue: z.core.$ZodIssue): string {
   return text !== undefined && text.length <= maxValueLength ? `, not ${text}` : ''
 }
 
-/** With up to a hundred problems: `course.yaml:12: modules[0].title is required`. */
+/** Lists up to a hundred problems: `course.yaml:12: modules[0].title is required`. */
 export function refusedDocument(
   { name, lineOf }: PlacedDocument,
   problems: readonly DocumentProblem[],

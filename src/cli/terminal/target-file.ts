@@ -10,7 +10,7 @@ import { CommandError, UsageError } from './errors.ts'
 
 const bufferBytes = 1024 * 1024
 
-/** Created completely or not at all. */
+/** The file is created completely or not at all. */
 export interface TargetFile {
   write(bytes: Uint8Array): Promise<void>
   finish(): Promise<void>
@@ -19,7 +19,7 @@ export interface TargetFile {
 
 interface TargetOptions {
   readonly force?: boolean
-  /** Default those of the replaced file, else 0600. */
+  /** Default: those of the replaced file, else 0600. */
   readonly mode?: number
 }
 
@@ -106,7 +106,7 @@ async function attempt<Result>(name: string, work: () => Promise<Result>): Promi
   }
 }
 
-/** Identifies the process and machine that write it. */
+/** The name identifies the process and machine that write it. */
 export async function partPath(path: string, pid = process.pid): Promise<string> {
   return `${path}.${await machineId()}_${pid}_${randomBytes(6).toString('hex')}.part`
 }
@@ -144,7 +144,7 @@ export async function placePart(
   await rm(part, { force: true })
 }
 
-/** Killed processes left them: regular files of this user that name an ended process of this machine. Ignores errors. */
+/** Left by killed processes: regular files of this user that name an ended process of this machine. Ignores errors. */
 export async function removeDeadParts(path: string): Promise<void> {
   const [directory, here] = [dirname(path), await machineId()]
   try {
@@ -160,7 +160,7 @@ export async function removeDeadParts(path: string): Promise<void> {
   }
 }
 
-/** Or this container, within which process ids are unique. */
+/** Identifies this machine or container, within which process ids are unique. */
 export async function machineId(): Promise<string> {
   const processes = await readlink('/proc/self/ns/pid').catch(() => '')
   return createHash('sha256').update(`${hostname()} ${processes}`).digest('hex').slice(0, 12)

@@ -12,7 +12,7 @@ export function readInput(io: Io): Promise<string> {
   return readText(io, io.stdin, 'Standard input')
 }
 
-/** Or a pipe such as `<(…)`. Throws a UsageError if it is unreadable, larger than 64 MiB or not UTF-8. */
+/** Reads a pipe such as `<(…)`, too. Throws a UsageError if it is unreadable, larger than 64 MiB or not UTF-8. */
 export async function readFileText(io: Io, path: string): Promise<string> {
   const { open } = await import('node:fs/promises')
   try {

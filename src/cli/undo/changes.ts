@@ -14,7 +14,7 @@ const maxSearched = 1000
 const table = ['id', 'createdAt', 'userEmail', 'command', 'source', 'done', 'canUndo', 'why']
 const paths = [...table, 'state', 'endedAt', 'counts', 'undoes', 'undoneBy', 'undoableUntil']
 
-/** The newest first; without --all, not those that ended without changing anything. */
+/** Newest first; `--all` adds those that ended without changing anything. */
 export async function listChanges(context: Context): Promise<void> {
   const { io, output, session, settings } = context
   const caller = await session.caller()
@@ -60,7 +60,7 @@ function changesOf(
   return caller.pages(calls.changes.list, { query: { limit, ...(userId && { user_id: userId }) }, signal })
 }
 
-/** By its id, by the beginning of it, or as `last`: the user's own last one. Throws a CommandError. */
+/** `reference` is an id, the beginning of one, or `last`: the user's own last change. Throws a CommandError. */
 export async function findChange(
   context: Pick<Context, 'io'>,
   caller: Caller,
@@ -109,7 +109,7 @@ function isNamed({ id }: Change, reference: string): boolean {
   return id.startsWith(reference) || id.startsWith(`chg_${reference}`)
 }
 
-/** It has done something, is no undoing itself, and has not been undone. */
+/** False for an undoing, and for a change that has done nothing or was undone. */
 function isOpenToUndo({ counts, undoes, undoneBy }: Change): boolean {
   return counts.length > 0 && undoes === null && undoneBy === null
 }

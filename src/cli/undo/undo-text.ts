@@ -7,7 +7,6 @@ import type { UndoneRecord, UndoPlan } from '../../contract/undo.ts'
 import { changeText, namedChanges } from '../operation/differences.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
-/** In the order of plans. */
 const kinds: Readonly<Record<UndoableNoun, readonly [one: string, several: string]>> = {
   term: ['term', 'terms'],
   user: ['user', 'users'],

@@ -12,7 +12,7 @@ import { write } from '../terminal/io.ts'
 import { findChange } from './changes.ts'
 import { countsText, nounText, undoCounts, undoDocument, undoText } from './undo-text.ts'
 
-/** Before the question, and of failures. */
+/** Lines of a section before the question, and of failures. */
 const maxShown = 20
 
 export async function undoChange(context: Context, reference: string): Promise<void> {
@@ -26,7 +26,7 @@ export async function undoChange(context: Context, reference: string): Promise<v
   await undo(context, caller, id, `${named} of ${createdAt.slice(0, 16).replace('T', ' ')} by ${userEmail}`)
 }
 
-/** Or an entry of the audit log. */
+/** `reference` names a request or an entry of the audit log. */
 export async function revertEntry(context: Context, reference: string): Promise<void> {
   const { io, session } = context
   const caller = await session.caller()
@@ -71,7 +71,7 @@ async function undo(context: Context, caller: Caller, changeId: string, name: st
   await report(context, plan, await carriedOut(context, caller, changeId, plan), isAsked)
 }
 
-/** A large one by several requests, each for some of its records. */
+/** A large plan takes several requests, each for some of its records. */
 async function carriedOut(
   { io: { signal } }: Context,
   caller: Caller,

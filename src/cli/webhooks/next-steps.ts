@@ -30,7 +30,6 @@ export async function addressOf({ session, directories }: Context): Promise<stri
 
 type Unmapped = readonly [noun: string, key: string]
 
-/** With placeholders for the local records. */
 export function mappingSteps(kind: string, unmapped: readonly Unmapped[]): string {
   if (unmapped.length === 0) return `map it with \`learnctl integrations map ${kind}\``
   const commands = unmapped.map(

@@ -114,7 +114,7 @@ export function destinationOf(
   return { url, isElsewhere: !isLoopback(url), transport: async () => session.network }
 }
 
-/** It takes any secret from the environment. */
+/** The command takes any secret from the environment. */
 export function curlLine(
   url: string,
   { headers, query, body }: SignedDelivery,
@@ -142,7 +142,7 @@ function withQuery(url: string, query: SignedDelivery['query']): string {
   return search === '' ? url : `${url}?${search}`
 }
 
-/** A variable replaces it. */
+/** Quotes a word in which a variable replaces the secret. */
 function withoutSecret(text: string, written: string): string {
   return text
     .split(written)
@@ -230,7 +230,6 @@ const simulatedEvents: Readonly<Record<LmsKind, SimulatedEvents>> = {
   standard: standardEvents,
 }
 
-/** Throws a UsageError on an unknown event, and on a flag that does not fit it. */
 export async function simulationOf(
   context: Context,
   kind: LmsKind,
@@ -334,7 +333,6 @@ function readNumber(flags: FlagValues, name: string, least: number, most: number
   throw new UsageError(`--${name} must be from ${least} to ${most}, not ${value}`)
 }
 
-/** Throws a UsageError for a URL of no profile, and if the integration is unreadable or has no account. */
 async function canvasAccount({ session, io }: Context, to: unknown): Promise<string> {
   if (to !== undefined) throw unknownAccount('The integration at --to cannot be asked for it')
   const { calls } = await import('../../contract/calls.ts')
@@ -365,7 +363,7 @@ function unknownAccount(why: string): UsageError {
 
 export const secretVariable = 'LEARNCTL_WEBHOOK_SECRET'
 
-/** `--signing-key`, else the webhook secret from standard input, the environment or a prompt. Throws a UsageError. */
+/** From `--signing-key`, else the webhook secret from standard input, the environment or a prompt. */
 async function signingMaterial(
   { io, prompts }: Pick<Context, 'io' | 'prompts'>,
   flags: FlagValues,

@@ -17,7 +17,6 @@ interface CsvOptions {
   readonly bom: boolean
 }
 
-/** With the columns, times and separator of ours. */
 export async function* readCsv(
   target: Target,
   found: FoundCall,

@@ -6,7 +6,7 @@ import type { FoundCall } from './operations.ts'
 import type { Place, PlatformFile } from './platform-schema.ts'
 
 export interface Fields {
-  /** With our names and values; members that are no field of ours stay as they are. */
+  /** Members that are no field of ours stay as they are. */
   read(target: Target, theirs: JsonObject): JsonObject
   /** Undefined for a member that is none of ours. */
   nameOf(theirs: string): string | undefined
@@ -147,7 +147,7 @@ export function createFields({ operation, noun }: FoundCall, file: PlatformFile 
   }
 }
 
-/** Under its noun, such as `course` after an update. */
+/** Such as those under `course` after an update. */
 function pathsInside({ holds: { answer } }: FoundCall['operation'], noun: string): string[] {
   return answer.flatMap((path) => (path.startsWith(`${noun}.`) ? [path.slice(noun.length + 1)] : []))
 }
@@ -167,7 +167,7 @@ function scaled(value: number, factor: number): number {
 
 const isoTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d(?:\.\d+)?))?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
 
-/** In UTC, null for an empty text; undefined for anything that is no such time. */
+/** Null for an empty text; undefined for anything that is no such time. */
 function timeOf(value: unknown, unit: string, zoneName = 'UTC'): string | null | undefined {
   if (value === '') return null
   if (unit !== 'iso') {
@@ -215,7 +215,7 @@ function setAt(object: JsonObject, [head = '', ...rest]: readonly string[], valu
   }
 }
 
-/** Objects that are empty after that are removed as well. */
+/** Removes objects that are empty after that, too. */
 function takeAt(object: JsonObject, [head = '', ...rest]: readonly string[]): unknown {
   const value = object[head]
   if (rest.length > 0 && !isJsonObject(value)) return undefined

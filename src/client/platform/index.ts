@@ -14,7 +14,6 @@ export function platformTransport(send: Transport, file: PlatformFile | null): T
   }
 }
 
-/** Requests as they are, with the credential as the file describes. */
 export function describedTransport(send: Transport, { auth }: PlatformFile): Transport {
   return async (request) => {
     const { authorization, ...headers } = request.headers

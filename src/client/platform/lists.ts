@@ -9,7 +9,6 @@ export interface ForeignPage {
   readonly rows: readonly unknown[]
   /** A URL, or the value of the described parameter; null after the last page. */
   readonly next: string | null
-  /** Of the whole list; null if the page does not show it. */
   readonly total: number | null
 }
 
@@ -21,7 +20,7 @@ export interface PageReply {
   readonly sent: URLSearchParams
 }
 
-/** The page was as full as was asked for, without saying whether more follow. */
+/** Stands for a cursor: the page was full, without saying whether more follow. */
 export const unknownNext = 'learnctl:unknown'
 
 /** Throws PlatformError for a body without the list. */
@@ -44,7 +43,6 @@ export function readPage(reply: PageReply, lists: Lists | null): ForeignPage {
   return { rows, next: isFull ? unknownNext : null, total }
 }
 
-/** The rest of the list cannot be requested. */
 export function incomplete(target: Target, rows: number, total: number | null): PlatformError {
   const part = total === null ? `${rows} rows, as many as were asked for` : `${rows} of ${total} rows`
   const message = `${hostOf(target)} returned ${part}, without a next page (${lineOf(target)})`
@@ -71,7 +69,6 @@ function noList({ target, found, body }: PageReply, lists: Lists | null): Platfo
   return new PlatformError(target, message, 'lists: { items: /… }')
 }
 
-/** The names of an object, or the beginning of a text. */
 export function outline(body: unknown): string {
   if (Array.isArray(body)) return `an array of ${body.length}`
   const names = isJsonObject(body) ? Object.keys(body) : null
@@ -157,7 +154,6 @@ function nextLinkOf(header: string): string | null {
   return null
 }
 
-/** As the platform names our cursor and size. */
 export function pageQuery(query: URLSearchParams, lists: Lists | null): URLSearchParams {
   const asked = new URLSearchParams(query)
   if (lists === null) return asked
@@ -172,7 +168,6 @@ export function pageQuery(query: URLSearchParams, lists: Lists | null): URLSearc
   return asked
 }
 
-/** Besides its rows, such as `total`. */
 export function pageMembers(body: unknown, rows: readonly unknown[]): JsonObject {
   const members = isJsonObject(body) ? Object.entries(body).filter(([, value]) => value !== rows) : []
   return Object.fromEntries(members)

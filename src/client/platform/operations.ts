@@ -7,12 +7,11 @@ export interface FoundCall {
   readonly noun: string
   /** Without the path of the operation. */
   readonly base: string
-  /** Decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
 }
 
-/** Their answers are no records of a platform. */
+/** Groups whose answers are no records of a platform. */
 const plainGroups: ReadonlySet<string> = new Set(['service', 'oauth'])
 
 const patterns = Object.entries(calls)

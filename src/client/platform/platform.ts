@@ -13,7 +13,7 @@ import { assertDone } from './writes.ts'
 const json = { 'content-type': 'application/json' }
 const maxErrorBytes = 64 * 1024
 
-/** Without a file, by the published form. */
+/** Follows the published form without a file. */
 export async function callPlatform(
   send: Transport,
   file: PlatformFile | null,
@@ -89,7 +89,6 @@ class PlatformCall {
     }
   }
 
-  /** In the platform's word. */
   #choice(parameter: string, value: string): string {
     const filter = this.#found.operation.filters?.[parameter]
     if (filter?.by !== 'choice') return value
@@ -129,7 +128,7 @@ class PlatformCall {
     return this.#written(reply, record, form === 'empty' ? null : body)
   }
 
-  /** It stands where the file says. */
+  /** The message stands where the file says. */
   async #refused(reply: HttpResponse): Promise<HttpResponse> {
     const { code, message } = this.#file?.refused ?? {}
     if (message === undefined || reply.body === null) return reply
@@ -185,7 +184,7 @@ class PlatformCall {
     return answered(reply, { ...around, ...total, data: rows, nextCursor: page.next })
   }
 
-  /** It is not known to be kept: the first rows may be any. */
+  /** The platform is not known to keep an order: the first rows may be any. */
   #requireOrder(): void {
     const { operation, query } = this.#found
     const sort = query.get('sort')
@@ -195,7 +194,7 @@ class PlatformCall {
     throw new PlatformError(this.#asked, message, line, 'not_sorted')
   }
 
-  /** Not where rows are wanted as the platform sends them. */
+  /** False where rows are wanted as the platform sends them. */
   #isChecked(): boolean {
     return !/handling=lenient/.test(this.#asked.headers['prefer'] ?? '')
   }
@@ -206,7 +205,7 @@ class PlatformCall {
     return this.#required(row, record)
   }
 
-  /** At the described place, under `data` or its noun, or the body itself. */
+  /** Looks at the described place, under `data` or its noun, or takes the body itself. */
   #recordIn(body: unknown): JsonObject | null {
     const { noun, operation } = this.#found
     const { record } = this.#operation
@@ -229,7 +228,6 @@ class PlatformCall {
     return isJsonObject(theirs) ? this.#fields.read(this.#asked, theirs) : null
   }
 
-  /** Throws PlatformError without what identifies the record. */
   #required(body: unknown, record: JsonObject | null): JsonObject {
     const { operation, noun } = this.#found
     const { answer } = operation.holds
@@ -248,7 +246,6 @@ class PlatformCall {
     throw new PlatformError(this.#asked, message, `records: { ${noun}: { ${own ?? '…'}: /… } }`)
   }
 
-  /** It shows that the write was done. */
   #written(reply: HttpResponse, record: JsonObject | null, body: unknown): HttpResponse {
     const { operation, noun } = this.#found
     const { status, headers } = reply

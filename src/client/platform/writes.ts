@@ -4,7 +4,7 @@ import { hostOf, lineOf, PlatformError, type RawAnswer, type Target } from '../e
 import { isIdentifier, isTime, memberOf } from './fields.ts'
 import type { FoundCall } from './operations.ts'
 
-/** No answer shows them. */
+/** Fields that no answer shows. */
 const writeOnly: ReadonlySet<string> = new Set(['password', 'extraCredit'])
 
 export interface AnsweredWrite {
@@ -14,7 +14,7 @@ export interface AnsweredWrite {
   readonly sent: unknown
   /** In the fields of ours; null without one. */
   readonly shown: JsonObject | null
-  /** As it came; an object directly inside it may show the modified attributes. */
+  /** An object directly inside it may show the modified attributes. */
   readonly body: unknown
   readonly answer: RawAnswer
 }
@@ -49,14 +49,14 @@ export function assertDone(write: AnsweredWrite): void {
   throw new PlatformError(target, message, 'records: { …: { …: { at: /… } } }', 'not_set', answer)
 }
 
-/** Null for a path that ends otherwise, or with a reference. */
+/** Null if the path ends otherwise, or with a reference. */
 function ownId({ operation, params }: FoundCall): string | null {
   const name = /\{(\w+)\}$/.exec(operation.path)?.[1]
   const id = name === undefined ? undefined : params[name]
   return id === undefined || parseReference(id).by !== 'id' ? null : id
 }
 
-/** A non-empty `error` or `errors`, or `success` or `ok` that is false. */
+/** `error` or `errors` with content, or `success` or `ok` that is false. */
 function namesError(body: unknown): boolean {
   const errors = ['error', 'errors'].map((name) => memberOf(body, name))
   const isFalse = ['success', 'ok'].some((name) => memberOf(body, name) === false)
@@ -67,7 +67,7 @@ function hasMembers(value: object | null): boolean {
   return value !== null && Object.keys(value).length > 0
 }
 
-/** An answer can show them. */
+/** False if an answer shows none of the values. */
 function hasValues(sent: JsonObject): boolean {
   return Object.entries(sent).some(
     ([name, value]) =>
@@ -82,7 +82,7 @@ interface Compared {
   readonly same: boolean
 }
 
-/** As far as both are there. */
+/** Compares values that both have. */
 function compare(sent: JsonObject, shown: JsonObject, parent: string): Compared[] {
   return Object.entries(sent).flatMap(([name, value]) => {
     const found = memberOf(shown, name)

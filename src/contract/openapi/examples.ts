@@ -3,12 +3,10 @@ import made from './examples.json' with { type: 'json' }
 
 /** A real call in an academy with a part of the example data. */
 export interface OperationExample {
-  /** Of path and query. */
   readonly parameters: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** Absent if there is none. */
   readonly response?: unknown
-  /** In other formats, by media type. */
+  /** Other formats by media type. */
   readonly media?: Readonly<Record<string, string>>
 }
 

@@ -11,7 +11,7 @@ import { Reference } from '../../../contract/values.ts'
 import { GroupRecord } from '../../dataset/people.ts'
 import { CourseDocument } from './course.ts'
 
-/** At the top of each file. */
+/** Written at the top of each file. */
 export const formatVersion = 1
 
 const table = z.strictObject({
@@ -23,7 +23,7 @@ const table = z.strictObject({
 /** Courses refer to it by its external id, or by its name if that is unique. */
 const TermEntry = TermInput.safeExtend({ externalId: z.string().min(1).max(255) })
 
-/** Without the list of members they stay as they are. */
+/** Members that are not listed stay as they are. */
 export const GroupEntry = GroupRecord.safeExtend({
   externalId: z.string().min(1).max(255),
   members: z.array(Reference).max(1_000_000).optional().meta({
@@ -31,7 +31,7 @@ export const GroupEntry = GroupRecord.safeExtend({
   }),
 })
 
-/** Each a list of records or the name of a table beside the file. */
+/** A part is a list of records or the name of a table beside the file. */
 export const partSchemas = {
   terms: TermEntry,
   users: UserInput,
@@ -89,7 +89,7 @@ export interface Variables {
 
 export type Path = readonly (string | number)[]
 
-/** Allowed ones only, so that a file cannot leak others. `$${NAME}` stands for `${NAME}`. `refuse` gets the others. */
+/** Only allowed variables, so that a file cannot leak others. `$${NAME}` stands for `${NAME}`. */
 export function withVariables(
   value: unknown,
   variables: Variables,

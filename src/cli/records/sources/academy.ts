@@ -82,7 +82,6 @@ export async function loadAcademy(
   return merged
 }
 
-/** With what they declare. */
 export async function printValid(
   { io, output, settings }: Context,
   files: readonly string[],
@@ -197,7 +196,7 @@ async function readPart(
   }
 }
 
-/** Its groups list their members. */
+/** The groups of a table list their members. */
 function tableOf(dataset: PartDataset): PartDataset {
   return dataset.name === 'groups'
     ? { ...dataset, schema: GroupEntry, columns: columnsOf(GroupEntry) }
@@ -227,7 +226,7 @@ function entryOf(dataset: Part, declared: JsonObject, place: Place, password?: u
 
 const usual = ['academy.yaml', 'academy.yml', 'academy.json', 'academy']
 
-/** Those of a folder are sorted by name; default `academy.yaml`, `academy.json` or the folder `academy`. */
+/** Files of a folder are sorted by name; default `academy.yaml`, `academy.json` or the folder `academy`. */
 export async function findFiles({ cwd }: Io, given: readonly string[]): Promise<string[]> {
   if (given.length > 0) return (await Promise.all(given.map((path) => filesAt(cwd, path)))).flat()
   for (const path of usual) {
@@ -256,7 +255,7 @@ async function filesAt(cwd: string, path: string): Promise<string[]> {
   return files.sort().map((file) => join(path, file))
 }
 
-/** As imports do. The table must be in or below the folder of the file, so that no other files can be exposed. */
+/** The table must be in or below the folder of the file, so that an academy file cannot expose other files. */
 async function* readTable(
   io: Io,
   dataset: PartDataset,

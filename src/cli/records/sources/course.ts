@@ -30,7 +30,7 @@ import { keyIn } from '../identity.ts'
 const { courseId: _course, module: _module, order: _order, managedBy, ...lessonFields } = LessonRecord.shape
 const { externalId, title: lessonTitle, contentBlocks, assessments, ...lessonAttributes } = lessonFields
 
-/** Matched by its external id, else by its title. Absent fields have their defaults. */
+/** Recognised by the external id, else by the title. Absent fields have their defaults. */
 const LessonEntry = z.strictObject({
   externalId,
   title: lessonTitle,
@@ -55,7 +55,7 @@ const {
   ...attributes
 } = CourseRecord.shape
 
-/** Without ids and fields that the server sets. Absent fields have their defaults, except the status and the term. */
+/** Has no ids and no fields that the server sets. Absent fields have their defaults, except the status and the term. */
 export const CourseDocument = z
   .strictObject({
     externalId: z.string().min(1).max(255),
@@ -114,7 +114,7 @@ export function recordsOf({ modules, lessons, ...attributes }: CourseDocument): 
   }
 }
 
-/** Without defaults. Reading it returns the same records; an `order` only where the place does not imply it. */
+/** Without defaults; a lesson has an `order` only where its place does not imply it. Reading gives the same records. */
 export function documentOf({ course, lessons }: CourseRecords): JsonObject {
   const modules = Array.isArray(course['modules']) ? course['modules'].filter(isJsonObject) : []
   const ordered = lessons.toSorted((one, other) => Number(one['order']) - Number(other['order']))
@@ -194,7 +194,7 @@ function courseEntry(
   return { dataset, record, key: keyIn(dataset, record) ?? 'step:0', place }
 }
 
-/** Numbered ones take that place of the whole, from 1; the others fill the gaps in file order. */
+/** A number is a place in the whole, from 1; things without one fill the gaps in file order. */
 function orderByNumber<Thing>(
   things: readonly Thing[],
   numberOf: (thing: Thing) => number | undefined,
@@ -206,7 +206,7 @@ function orderByNumber<Thing>(
   return sequence
 }
 
-/** As few as possible so that `orderByNumber` gives these ranks (from 0, in file order); undefined for the others. */
+/** As few numbers as possible for these ranks (from 0, in file order); undefined for the others. */
 function numbersFor(ranks: readonly number[]): (number | undefined)[] {
   const kept = longestRising(ranks)
   return ranks.map((rank, index) => (kept.has(index) ? undefined : rank + 1))
@@ -277,7 +277,6 @@ export async function withTermKey(names: Pick<Names, 'term'>, course: JsonObject
   })
 }
 
-/** Without any request. */
 export function namesOf(course: JsonObject): Names {
   return {
     course: async () => course,
@@ -290,7 +289,7 @@ export function namesOf(course: JsonObject): Names {
   }
 }
 
-/** As from learners. */
+/** Platforms hide them from learners. */
 export async function noteHiddenAnswers(
   output: Pick<Output, 'note'>,
   lessons: readonly JsonObject[],
@@ -304,7 +303,6 @@ export async function noteHiddenAnswers(
   await output.note(`The platform does not show you the answer of ${count}; it will be missing`)
 }
 
-/** As the document that `courses apply` reads. */
 export async function printCourse(context: Context, reference: string): Promise<void> {
   const { io, session, settings, output } = context
   if (!['json', 'jsonl', 'yaml'].includes(settings.output.value)) {

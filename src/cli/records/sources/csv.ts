@@ -20,7 +20,6 @@ const maximumHeadCharacters = 64 * 1024
 const maximumRecordCharacters = 4 * 1024 * 1024
 const recordsAtOnce = 500
 
-/** `line` is that on which it ends. */
 interface Parsed {
   readonly record: readonly string[]
   readonly info: { readonly lines: number; readonly empty_lines: number }
@@ -30,9 +29,9 @@ interface Parsed {
 export interface Table {
   readonly header: readonly string[]
   readonly delimiter: string
-  /** Without those of only separators, which spreadsheets add below the last row. */
+  /** Records of separators alone are left out: spreadsheets add them below the last row. */
   readonly records: AsyncIterable<readonly { readonly line: number; readonly cells: readonly string[] }[]>
-  /** If not all records were read. */
+  /** Needed if not all records were read. */
   close(): Promise<void>
 }
 
@@ -116,7 +115,6 @@ async function* rowsOf(records: Table['records'], meaning: Meaning): AsyncGenera
 interface Meaning {
   /** Null for a cell that is left out. */
   readonly places: readonly (CellPlace | null)[]
-  /** Without a name. */
   readonly unnamed: readonly number[]
   readonly form: CellForm
 }
@@ -124,9 +122,8 @@ interface Meaning {
 interface CellPlace {
   readonly column: Column
   readonly steps: readonly string[]
-  /** Undefined to leave the field out. */
+  /** Value of an empty cell; undefined to leave the field out. */
   readonly empty: unknown
-  /** Undefined for none. */
   readonly meaningOf: MeaningOf | undefined
 }
 
@@ -135,7 +132,7 @@ function meaningIn(column: Column, values: ValueMap | undefined): MeaningOf | un
   return meanings && meaningsOf(column, meanings)
 }
 
-/** Not required, not secret and no part of a key. */
+/** Columns that are not required, not secret and no part of a key. */
 function clearedBy({ keys }: Dataset): (column: Column) => boolean {
   const kept = new Set(keys.flat())
   return ({ path, required, secret }) => !required && !secret && !kept.has(path)
@@ -232,7 +229,7 @@ function unreadable(name: string, error: CsvError): UsageError {
   })
 }
 
-/** The one that Excel's `sep=;` names, else the most frequent one between cells. */
+/** Excel's `sep=;` names it, else it is the most frequent one between cells. */
 async function headOf(file: ImportFile): Promise<{ readonly separator: string; readonly fromLine: number }> {
   let head = ''
   for await (const piece of file.text()) {

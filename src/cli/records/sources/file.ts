@@ -10,7 +10,7 @@ export type ImportFormat = (typeof importFormats)[number]
 
 export interface Place {
   readonly line: number
-  /** Where a line has several records. */
+  /** Set where a line has several records. */
   readonly column?: string
 }
 
@@ -22,29 +22,28 @@ export interface ImportFile {
   readonly path: string | null
   /** SHA-256 of the bytes, in hexadecimal. */
   readonly hash: string
-  /** The standard name, such as `utf-8`. */
+  /** Standard name of the encoding, such as `utf-8`. */
   readonly charset: string
-  /** By the byte order mark of UTF-8. */
+  /** True with the byte order mark of UTF-8. */
   readonly isMarked: boolean
   readonly format: ImportFormat
-  /** By the line of the text, if that was made from another file. */
+  /** Place of a line of the text, if that was made from another file. */
   readonly placeOf?: (line: number) => Place
-  /** From the beginning. */
+  /** Reads from the beginning. */
   text(): AsyncIterable<string>
 }
 
-/** They are given instead of detected. */
 interface ImportFileOptions {
   readonly charset?: string | undefined
   readonly format?: ImportFormat | undefined
   readonly delimiter?: string | undefined
-  /** Of a workbook, by name or number. */
+  /** Name or number, of a workbook. */
   readonly sheet?: string | undefined
-  /** For an encoding that cannot be detected (default: name it with `--encoding`). */
+  /** Default: name it with `--encoding`. */
   readonly encodingHint?: string
 }
 
-/** Of standard input, which is buffered to be read several times. */
+/** Limit of standard input, which is buffered to be read several times. */
 const maximumInputBytes = 256 * 1024 * 1024
 const lineBreak = 0x0a
 export const zipSignature = 'PK\x03\x04'
@@ -125,7 +124,7 @@ export async function inspectFile(
   }
 }
 
-/** Windows-1252, in which every byte is a character. Throws a UsageError if the bytes show another encoding. */
+/** Assumes Windows-1252, in which every byte is a character. Throws a UsageError if the bytes show another encoding. */
 async function assumedCharset(bytes: AsyncIterable<Uint8Array>, name: string, hint: string): Promise<string> {
   let line = 1
   for await (const piece of bytes) {
@@ -242,7 +241,6 @@ async function* oneByOne(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step)
 }
 
-/** For the beginning of one. */
 export function sentence(name: string): string {
   return name === 'standard input' ? 'Standard input' : name
 }
@@ -271,10 +269,10 @@ export function charsetOf(label: string): string | null {
   }
 }
 
-/** To inspect for the format and for UTF-16. */
+/** Inspected for the format and for UTF-16. */
 const sampleBytes = 4096
 
-/** By a byte order mark, or the zero bytes that Latin letters have in UTF-16; null for any other. */
+/** A byte order mark, or the zero bytes of Latin letters, show UTF-16; null for any other. */
 function wideIn(sample: Buffer): string | null {
   const mark = sample.subarray(0, 2).toString('hex')
   if (mark === 'fffe') return 'utf-16le'

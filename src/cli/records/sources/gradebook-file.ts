@@ -18,7 +18,6 @@ export async function openGradebook(
 ): Promise<ImportFile> {
   const file = await openImportFile(io, path, { charset, delimiter, sheet, format: 'csv' })
   let excused = 0
-  /** Of each grade in the file. */
   const places: Place[] = []
   async function* bytes() {
     excused = 0
@@ -63,11 +62,10 @@ function refused(name: string, problems: readonly string[]): UsageError {
 
 interface ItemColumn {
   readonly index: number
-  /** In the file. */
   readonly name: string
   readonly itemId: string
   readonly label: string
-  /** Counts as 100%; null if a row says so. */
+  /** Score of 100%; null if a row says so. */
   readonly maximum: number | null
 }
 
@@ -75,12 +73,10 @@ interface Gradebook {
   readonly items: readonly ItemColumn[]
   /** Empty if the row names none. */
   learnerOf(cells: readonly string[]): string
-  /** By column, read from the file. */
   readonly maxima: Map<number, number>
   readonly hasDecimalComma: boolean
 }
 
-/** In any of the layouts. */
 const noScores = ['', '-', 'n/a', 'not attempted', 'not available']
 
 function gradesIn(cells: readonly string[], gradebook: Gradebook) {
@@ -127,15 +123,15 @@ function numberIn(cell: string, { hasDecimalComma }: Pick<Gradebook, 'hasDecimal
 }
 
 interface Layout {
-  /** One of several sets shows the layout. */
+  /** Sets of columns, one of which shows the layout. */
   readonly columns: readonly (readonly string[])[]
   items(header: readonly string[]): readonly ItemColumn[]
   readonly id: string
-  /** Or the id under which the learner signs in. */
+  /** Column of the address, or of the id under which the learner signs in. */
   readonly address: string
 }
 
-/** Also of assignment groups, and with the final grade. */
+/** Totals, also of assignment groups, and the final grade. */
 const canvasTotals = /\b(Current|Final) (Score|Points|Grade)\b|^Override (Score|Grade|Status)\b/
 /** Averages, and columns of a course with cohorts, experiments or teams. */
 const openEdxExtras = / \(Avg\)$|^(Cohort Name|Team Name|Experiment Group \(.*\))$/
@@ -222,7 +218,6 @@ function moodleItems(header: readonly string[]): readonly ItemColumn[] {
   )
 }
 
-/** Between two columns, or after one. */
 function columnsAfter(header: readonly string[], after: string, before = ''): readonly ItemColumn[] {
   const end = before === '' ? -1 : header.indexOf(before)
   return header

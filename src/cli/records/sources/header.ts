@@ -6,10 +6,10 @@ import { pluralise } from '../../terminal/format-text.ts'
 import { type Io, note } from '../../terminal/io.ts'
 import { type ImportFile, sentence } from './file.ts'
 
-/** To rejected rows; a file with all of them is an errors file. */
+/** An import adds them to rejected rows; a file with all of them is an errors file. */
 export const addedColumns = ['line', 'code', 'message'] as const
 
-/** Flags that have another name, without separators, are accepted as column names. */
+/** Flags whose names differ from their fields: they are accepted as column names, too. */
 const fieldOfFlag: ReadonlyMap<string, string> = new Map([
   ['completion', 'completionPercentage'],
   ['score', 'scoreGiven'],
@@ -20,10 +20,10 @@ const fieldOfFlag: ReadonlyMap<string, string> = new Map([
   ['pushnotifications', 'profile.learningPreferences.notifications.push'],
 ])
 
-/** By names in a file; null for a column to ignore. */
+/** Names in the file as keys; null for a column to ignore. */
 export type ColumnMap = ReadonlyMap<string, string | null>
 
-/** By path of a column: the texts of its cells and those that are read in their place. */
+/** By path of a column: texts of its cells, and those that are read in their place. */
 export type ValueMap = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /**
@@ -58,7 +58,6 @@ interface HeaderMapping {
   readonly map: ColumnMap
 }
 
-/** Says which columns are left out. Throws a UsageError for JSON. */
 export async function withoutOthers<Mapping extends HeaderMapping>(
   io: Pick<Io, 'stderr'>,
   dataset: Dataset,
@@ -88,12 +87,12 @@ function foundIn(dataset: Dataset, header: readonly string[], map: ColumnMap) {
   return { found, others }
 }
 
-/** On one line: spreadsheets have line breaks in names. */
+/** Spreadsheets have line breaks in names. */
 export function headerName(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** By its path, else its name, else without case and separators; `course` is `courseId`, as in flags. */
+/** Compares its path, then its name, then both without case and separators; `course` is `courseId`, as in flags. */
 export function meantColumn({ columns }: Pick<Dataset, 'columns'>, name: string): Column | undefined {
   const exact = columns.find(({ path }) => path === name) ?? columns.find((column) => column.name === name)
   if (exact) return exact
@@ -109,25 +108,24 @@ function columnAt({ columns }: Dataset, path: string): Column | undefined {
   return columns.find((column) => column.path === path)
 }
 
-/** Server-made, or added by an import: neither can be imported. */
+/** Server-made fields and columns that an import adds cannot be imported. */
 function isLeftOut(dataset: Dataset, name: string): boolean {
   const plain = plainName(name)
   const added = addedColumns.flatMap((each) => [each, `import ${each}`])
   return isMappingCell(name) || [...added, ...shownFields(dataset)].some((path) => plainName(path) === plain)
 }
 
-/** Unless the mapping has it as the file's own. */
+/** False if the mapping has the column as the file's own. */
 export function isAddedColumn(name: string, map: ColumnMap = new Map()): boolean {
   if (isMappingCell(name)) return true
   return addedColumns.some((added) => (name === added && !map.get(name)) || name === `import ${added}`)
 }
 
-/** In the header of an errors file, before the mapping of its import as JSON. */
+/** Begins a cell in the header of an errors file: the mapping of its import as JSON. */
 const mappingStart = 'mapping: '
 /** Spreadsheets cut a cell at 32,767 characters. */
 const maxMappingCell = 30_000
 
-/** None for null. */
 export function mappingCells(mapping: string | null): string[] {
   // The ends of cells are trimmed when they are read.
   const pieces = mapping?.match(new RegExp(`.{1,${maxMappingCell}}(?<! )|.+$`, 'gsu')) ?? []

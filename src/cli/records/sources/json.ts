@@ -20,11 +20,10 @@ import { type ImportFile, sentence } from './file.ts'
 import { addedColumns, meantColumn } from './header.ts'
 import type { Reading, Row, RowProblem, Rows } from './rows.ts'
 
-/** Of one JSON document, which is parsed at once; JSONL has no such limit. */
+/** For one JSON document, which is parsed at once; JSONL has no such limit. */
 const maximumCharacters = 64 * 1024 * 1024
 const maximumLineCharacters = 4 * 1024 * 1024
 
-/** `meanings` are by the path of their column. */
 interface JsonMeaning extends Pick<Reading, 'map' | 'now' | 'dateFormat'> {
   readonly meanings: ReadonlyMap<string, MeaningOf>
 }
@@ -120,7 +119,7 @@ function replaceValue(
   setAt(record, path.split('.'), read)
 }
 
-/** Escaped so that reading them gives the same values. */
+/** Escaped so that reading the cells gives the same values. */
 function recordCells({ columns }: Dataset, record: JsonObject): string[] {
   return columns.map((column) => {
     const cell = cellOf(column, valueAt(record, column.path))

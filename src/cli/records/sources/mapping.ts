@@ -33,7 +33,6 @@ import {
   type ValueMap,
 } from './header.ts'
 
-/** Given instead of recognised. */
 export interface Mapping {
   readonly map: ColumnMap
   readonly values: ValueMap
@@ -41,7 +40,7 @@ export interface Mapping {
   readonly delimiter: string | undefined
   readonly charset: string | undefined
   readonly dateFormat: DateFormat | undefined
-  /** By name or number, of a workbook. */
+  /** Name or number, of a workbook. */
   readonly sheet?: string | undefined
   readonly clearEmpty: boolean
 }
@@ -80,9 +79,9 @@ type MappedField = Pick<Column, 'name' | 'path' | 'secret'>
 
 export interface MappedTo {
   readonly columns: readonly MappedField[]
-  /** Not always spelled as in `columns`. */
+  /** Finds names that are not spelled as in `columns`, too. */
   fieldOf(name: string): MappedField | undefined
-  /** Null if nothing is wrong with the text that is read in place of another. */
+  /** Null if nothing is wrong with the meaning. */
   faultOf(field: MappedField, meaning: string): string | null
 }
 
@@ -98,7 +97,7 @@ export function fieldsOf(dataset: Dataset, isLocal: boolean): MappedTo {
   }
 }
 
-/** Before the file is opened: `--mapping` and flags. Throws a UsageError. */
+/** `--mapping` and flags, before the file is opened. Throws a UsageError. */
 export async function readMapping(io: Io, flags: FlagValues, to: MappedTo): Promise<Mapping> {
   const { 'date-format': dateFormat, 'clear-empty': clearEmpty, mapping: path } = flags
   const text = (name: string) => (flags[name] === undefined ? undefined : String(flags[name]))
@@ -156,7 +155,7 @@ function mappedByFlags(flags: FlagValues, known: ColumnMap, to: MappedTo): Pick<
     : new UsageError(`${lines.length} problems found:`, { code: 'invalid_mapping', why: [...lines, ...why] })
 }
 
-/** At their last `=`. */
+/** Splits each value at its last `=`. */
 function pairsIn(flags: FlagValues, name: string, form: string): [name: string, value: string][] {
   return textsIn(flags, name).map((pair) => {
     const at = pair.lastIndexOf('=')
@@ -169,7 +168,6 @@ function notAPair(flag: string, form: string, pair: string): UsageError {
   return new UsageError(`${flag} must be ${JSON.stringify(form)}, not ${JSON.stringify(pair)}`)
 }
 
-/** Adds the problems of the document. */
 function mappingIn(
   document: MappingDocument,
   known: ColumnMap,
@@ -248,7 +246,6 @@ function mergedValues(one: ValueMap, other: ValueMap): ValueMap {
   return merged
 }
 
-/** `--map` and `--map-value`. */
 export function withFlags(given: Mapping, flags: FlagValues, to: MappedTo): Mapping {
   const { map, values } = mappedByFlags(flags, given.map, to)
   return { ...given, map: new Map([...given.map, ...map]), values: mergedValues(given.values, values) }
@@ -259,7 +256,7 @@ export interface FileMapping extends Mapping {
   readonly header: readonly string[]
 }
 
-/** Flags, over the given one, over that of an errors file. Throws a UsageError if `--map` names an unknown column. */
+/** Flags count first, then the given mapping, then that of an errors file. Throws a UsageError for an unknown column. */
 export async function mappingOf(
   io: Io,
   file: ImportFile,
@@ -299,12 +296,12 @@ function requireColumns(name: string, header: readonly string[], map: ColumnMap)
   })
 }
 
-/** They are mapped to nothing. */
+/** Columns that are mapped to nothing may be absent. */
 function absentIn(header: readonly string[], map: ColumnMap): string[] {
   return [...map].flatMap(([name, path]) => (path === null || header.includes(name) ? [] : [name]))
 }
 
-/** In the header of an errors file. Throws a UsageError if it is damaged. */
+/** From the header of an errors file. Throws a UsageError if it is damaged. */
 function ownMapping({ name }: ImportFile, header: readonly string[], to: MappedTo): Mapping {
   const text = mappingInHeader(header)
   if (text === null) return plainMapping
@@ -347,7 +344,7 @@ export function mappingDocument(
   }
 }
 
-/** Adds to the file that it was `readFrom`, and keeps comments there. Throws a UsageError if there is another file. */
+/** Adds to the file `readFrom`, and keeps comments there. Throws a UsageError if there is another file. */
 export async function saveMapping(
   io: Io,
   path: string,
@@ -376,7 +373,6 @@ export async function saveMapping(
   await note(io, `Saved the mapping; the next run with such files takes it: --mapping ${path}`)
 }
 
-/** With all columns of its file. */
 export function wholeMapping(mapping: FileMapping, dataset: Dataset, { name }: ImportFile): JsonObject {
   const { map, header } = mapping
   const columns = columnsIn(dataset, header, map, name)
@@ -385,7 +381,6 @@ export function wholeMapping(mapping: FileMapping, dataset: Dataset, { name }: I
   return mappingDocument({ ...mapping, map: new Map([...own, ...map]) }, dataset)
 }
 
-/** With the names on the way to them. */
 function leavesOf(
   value: unknown,
   steps: readonly string[] = [],

@@ -6,11 +6,11 @@ import type { ColumnMap, ValueMap } from './header.ts'
 
 /** Keeps a row from being imported. */
 export interface RowProblem {
-  /** Or field of a record; null for the whole row. */
+  /** Column, or field of a record; null for the whole row. */
   readonly column: string | null
   /** As written in the file; undefined if missing or secret. */
   readonly value?: string | undefined
-  /** The mapping reads it in place of the value. */
+  /** Text that the mapping reads in place of the value. */
   readonly meaning?: string
   readonly code: string
   /** Follows the column name: `must be a number`. */
@@ -20,18 +20,17 @@ export interface RowProblem {
 }
 
 export interface Row {
-  /** The first of the row, from 1; in a JSON array the number of the item. */
+  /** First line of the row, from 1; in a JSON array the number of the item. */
   readonly line: number
   /** Values that could be read. */
   readonly record: JsonObject
   readonly problems: readonly RowProblem[]
   /** In the order of `Rows.header`, as in the file. */
   readonly cells: readonly string[]
-  /** By the mapping, by the path of their column. */
+  /** Texts that the mapping replaced, by path. */
   readonly replaced?: Readonly<Record<string, string>>
 }
 
-/** With what the mapping reads for it. */
 export function asWritten(
   { replaced }: Pick<Row, 'replaced'>,
   column: Pick<Column, 'path'> | undefined,
@@ -43,11 +42,10 @@ export function asWritten(
 
 export interface Rows {
   readonly header: readonly string[]
-  /** Of mapped columns in the file, by the name of the column. */
+  /** Names in the file of mapped columns, by column name. */
   readonly labels?: ReadonlyMap<string, string>
-  /** If the place of a row is not its line in the file. */
+  /** Set if the place of a row is not its line in the file. */
   readonly placeOf?: ImportFile['placeOf']
-  /** Of a CSV. */
   readonly delimiter?: string
   readonly paths: ReadonlySet<string>
   /** In chunks: an asynchronous turn costs as much as reading a row. */
@@ -57,7 +55,7 @@ export interface Rows {
 export interface Reading {
   readonly map: ColumnMap
   readonly values?: ValueMap
-  /** Of CSV; detected from the header if undefined. */
+  /** Separator of a CSV; detected from the header if undefined. */
   readonly delimiter: string | undefined
   /** An empty CSV cell resets its field instead of leaving it; in JSON, null does. */
   readonly clearEmpty: boolean

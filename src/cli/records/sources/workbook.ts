@@ -44,7 +44,7 @@ export async function readWorkbook(
 /** By row and column, both from 0. */
 type Cells = readonly (readonly string[] | undefined)[]
 
-/** With the row of each line: a cell may have several. */
+/** A cell may have several lines; `rows` has the row of each. */
 function csvOf(cells: Cells): { readonly text: string; readonly rows: readonly number[] } {
   const width = Math.max(
     0,
@@ -65,7 +65,6 @@ function csvOf(cells: Cells): { readonly text: string; readonly rows: readonly n
   return { text, rows }
 }
 
-/** Decides what a number means. */
 type NumberFormat = 'day' | 'time' | 'percent' | null
 
 class Workbook {
@@ -154,7 +153,7 @@ class Workbook {
     return rows
   }
 
-  /** Without the reading aids of Japanese. */
+  /** Leaves out the reading aids of Japanese. */
   async #texts(): Promise<readonly string[]> {
     const texts: string[] = []
     let isText = false
@@ -176,7 +175,7 @@ class Workbook {
     return texts
   }
 
-  /** Of each style. */
+  /** Meaning of numbers by style. */
   async #formats(): Promise<readonly NumberFormat[]> {
     const codes = new Map<number, string>()
     const formats: NumberFormat[] = []
@@ -194,7 +193,7 @@ class Workbook {
     return formats
   }
 
-  /** Names have no prefix. Nothing is read of a part that is missing. */
+  /** Names have no prefix. A missing part is not read. */
   async #read(part: string, on: Handlers): Promise<void> {
     const file = this.#files.get(part)
     if (!file) return

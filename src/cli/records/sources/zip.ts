@@ -4,9 +4,8 @@ import { systemCode } from '../../../config/errors.ts'
 import { UsageError } from '../../terminal/errors.ts'
 
 export interface PackedFile {
-  /** In the package, `users.csv`; of a single file as given. */
+  /** Path in the package, `users.csv`; of a single file as given. */
   readonly name: string
-  /** From the beginning. */
   bytes(): AsyncIterable<Uint8Array>
 }
 
@@ -15,7 +14,7 @@ const maxRatio = 300
 /** Below this size the compression of a file does not matter. */
 const smallBytes = 1024 * 1024
 
-/** Also Zip64. Throws a UsageError if it is damaged, encrypted, has names outside of its folder, or is a zip bomb. */
+/** Reads Zip64, too. Throws a UsageError if it is damaged, encrypted, has names outside of its folder, or is a zip bomb. */
 export async function filesInZip(
   path: string,
   given: string,
@@ -84,7 +83,6 @@ async function opened(path: string, given: string): Promise<ZipFile> {
   }
 }
 
-/** Errors of yauzl or zlib. */
 function readable(given: string, error: unknown): unknown {
   if (error instanceof UsageError || !(error instanceof Error)) return error
   const { message } = error
