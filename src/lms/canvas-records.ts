@@ -61,7 +61,7 @@ export const canvasRecords: RecordSystem = {
   },
 }
 
-/** Read if the account may not be listed. */
+/** These are read if the account may not be listed. */
 const ownCourses = 'own'
 
 function pathOf({ part, of, position }: RecordQuestion): `/${string}` {
@@ -114,7 +114,7 @@ function readJson(response: RecordResponse, question: RecordQuestion): Found {
   return rowsIn(isJsonObject(found.json) ? found.json['enrollment_terms'] : found.json)
 }
 
-/** By their names in the settings of Canvas. */
+/** Names are those in the settings of Canvas. */
 const permissions = {
   terms: 'account admin (any permission on the account)',
   users: 'Users - view list',

@@ -178,7 +178,7 @@ class PublishedKeys implements SigningKeys {
     })
   }
 
-  /** Only if the pause is over; concurrent calls share one fetch. */
+  /** Waits for the end of the pause; concurrent calls share one fetch. */
   async #refresh(): Promise<void> {
     const pause = this.#failure !== undefined && this.#keys.size === 0 ? failurePauseMs : pauseMs
     if (!this.#fetching && this.#now() - this.#triedAt < pause) return

@@ -25,7 +25,7 @@ import {
   type SimulatedName,
 } from './event.ts'
 
-/** In Canvas's own format, or for a graded submission in Caliper 1.1 (canvas-lms doc/api/data_services/json). */
+/** Canvas's own format, or for a graded submission Caliper 1.1 (canvas-lms doc/api/data_services/json). */
 export const readCanvasEvent: EventReader = (reading) => {
   const { body } = reading
   if (isCaliper(body)) return readCaliperGrade(reading)
@@ -155,7 +155,7 @@ function readCaliperGrade({ body, settings }: ReadablePayload): LmsEvent {
   return makeGrade(given, settings)
 }
 
-/** `urn:instructure:canvas:course:21070000000000565`; null for another noun. */
+/** Null for another noun: `urn:instructure:canvas:course:21070000000000565`. */
 function idInUrn(event: JsonObject, path: string, noun: string): string | null {
   const start = `urn:instructure:canvas:${noun}:`
   const urn = idAt(event, `${path}.id`)
@@ -169,7 +169,7 @@ function extensionOf(thing: JsonObject): JsonObject {
   return isJsonObject(own) ? own : {}
 }
 
-/** `urn:instructure:canvas:user:<id>` and the school's id beside it, even of an invalid event. */
+/** Finds `urn:instructure:canvas:user:<id>` and the school's id beside it, even of an invalid event. */
 export function findCaliperLearner(body: JsonObject): readonly (readonly [Candidate['by'], string])[] {
   const data = memberAt(body, 'data')
   const event: unknown = Array.isArray(data) ? data[0] : undefined

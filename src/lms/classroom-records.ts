@@ -69,7 +69,7 @@ function peoplePageOf({ position }: RecordQuestion) {
 }
 
 interface List {
-  /** Below the version of the API. */
+  /** Without the version of the API. */
   readonly path: string
   /** Null for a single record. */
   readonly name: string | null

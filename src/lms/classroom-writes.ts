@@ -110,7 +110,7 @@ class Writer {
     return 'json' in answer ? done('created', textIn(answer.json, 'id')) : failed(answer)
   }
 
-  /** Of this project only; an empty object if there is none. */
+  /** Finds work of this project only; an empty object if there is none. */
   *#findWork(works: string, title: string): Step {
     let pageToken: string | null = null
     for (let page = 0; page < 50; page += 1) {

@@ -109,7 +109,7 @@ export function newWebhookSecret(): string {
   }
 }
 
-/** Above what the systems send. */
+/** Limits above what the systems send. */
 const maxDepth = 32
 const maxMembers = 1000
 
@@ -146,7 +146,7 @@ function requireBounded(value: unknown, depth: number): void {
   }
 }
 
-/** For ids and labels. */
+/** Limit of ids and labels. */
 const maxTextLength = 255
 const decimal = /^-?\d{1,15}(\.\d{1,20})?$/
 

@@ -107,7 +107,9 @@ export function ignoreEvent(name: string, reason: IgnoredReason): IgnoredEvent {
   return { type: 'ignored', name, reason }
 }
 
-/** Ignored if a gradebook cannot take it. `takesDefault` if the default of the integration applies to an unknown maximum. */
+/**
+ * Ignored if a gradebook cannot take it. With `takesDefault`, the default of the integration replaces an unknown maximum.
+ */
 export function makeGrade(
   event: Omit<GradeEvent, 'type' | 'weight' | 'scoreMaximum'> & {
     readonly scoreMaximum: number | null
@@ -154,7 +156,7 @@ export interface SimulatedFacts {
   readonly serial: string
 }
 
-/** Learner, course and time are in all. */
+/** Learner, course and time are in all events. */
 export type SimulatedFact = 'item' | 'label' | 'score' | 'maximum' | 'percentage' | 'published'
 
 export interface SimulatedEvent {

@@ -71,7 +71,7 @@ export class StatementMaker {
     return this.#statement(about.record, toldOf(about))
   }
 
-  /** It tests a connection, and is the same each time, so that a record store keeps it once. */
+  /** For a test of a connection. It is the same each time, so that a record store keeps it once. */
   test(key: string, at: string): Statement {
     const { version } = this.#form
     return {

@@ -4,7 +4,7 @@ export interface Column {
   readonly name: string
   /** Layout: numbers, flush right; numbers below a long heading; a bar; or long text, such as a URL. */
   readonly look?: 'figures' | 'score' | 'drawn' | 'broad'
-  /** For screen readers only. */
+  /** True for a heading that is for screen readers only. */
   readonly unseen?: true
   readonly sorting?: { readonly href: string; readonly now: 'ascending' | 'descending' | undefined }
 }
@@ -81,7 +81,6 @@ export function Card({
   id: string
   title: string
   isShort?: boolean
-  /** For screen readers only. */
   isUnseen?: boolean
   children: Child
 }) {
@@ -126,7 +125,7 @@ interface ChartColumn {
   readonly label?: string
   /** Shorter text below it on narrow screens; default: the label. */
   readonly slimLabel?: string
-  /** With its noun for the tooltip, such as `3 enrolments` (default: the value). */
+  /** Text of the tooltip, such as `3 enrolments` (default: the value). */
   readonly counted?: string
 }
 

@@ -79,7 +79,6 @@ function percentFormat(locale: string, digits: number, signDisplay: 'auto' | 'ex
   })
 }
 
-/** Neither up to 100 nor down to 0. */
 function shy(value: number, step: number): number {
   const rounded = Math.round(value / step) * step
   if (value > 0 && rounded === 0) return step

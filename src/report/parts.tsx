@@ -7,7 +7,6 @@ import { type Formats, itemNameOf, type PartProps, titleOf } from './format.ts'
 
 const measures = ['activeLearners', 'completions', 'grades'] as const
 
-/** A chart for each measure, one below the other, with the same numbers as a table. */
 export function ActivityPart({
   figures: { activity, start, end },
   formats,
@@ -75,7 +74,6 @@ export function ActivityPart({
   )
 }
 
-/** Of one course, and the lowest of several. */
 const [maxOwnItems, maxLowest] = [60, 15]
 
 const names = new Intl.Collator('en', { numeric: true })
@@ -218,7 +216,7 @@ export function AttentionPart({ figures, formats, courseUrl }: PartProps) {
   )
 }
 
-/** Highest completion first; nothing for a single one, whose figures stand above. */
+/** Highest completion first; empty for a single course, whose figures stand above. */
 export function ComparisonPart({ figures, formats, courseUrl }: PartProps) {
   const { words, count, percent } = formats
   const { byCourse } = figures.summary
@@ -268,7 +266,7 @@ export function ComparisonPart({ figures, formats, courseUrl }: PartProps) {
   )
 }
 
-/** By its title, with its external id or id if another course has the same. */
+/** A title that another course has gets the external id or id. */
 function courseNames(
   { summary, attention }: PartProps['figures'],
   courseUrl: PartProps['courseUrl'],
@@ -283,7 +281,6 @@ function courseNames(
   }
 }
 
-/** With the same numbers as a table. */
 export function Distribution({
   id,
   note,
@@ -336,7 +333,7 @@ export function Distribution({
   )
 }
 
-/** In whole percentages: 0–9%, 90–100%. */
+/** Whole percentages: 0–9%, 90–100%. */
 function rangeOf({ from, to }: Bucket, { words, wholePercent }: Formats): string {
   if (to === null) return words.above(wholePercent(Math.floor(from)))
   return `${from}–${wholePercent(to === 100 ? to : to - 1)}`

@@ -57,7 +57,6 @@ export function Report({
 }: {
   figures: ReportFigures
   options: ReportOptions
-  /** Below its title, such as filters. */
   children?: Child
 }) {
   const formats = formatsOf(options.language, figures.activity.timeZone)
@@ -216,7 +215,7 @@ function activity({ activity: now, activityBefore, start, end }: ReportFigures, 
   }
 }
 
-/** Of the complete ones, if any of them has activity: the first and the last may be cut by the period or not over. */
+/** Of complete periods, if any of them has activity: the first and the last may be cut. */
 function meanActive({ by, data }: Activity, reportEnd: string): number {
   const shortestMs = { day: 23, week: 7 * 24 - 1, month: 28 * 24 - 1 }[by] * 60 * 60 * 1000
   const complete = data.filter(
@@ -232,7 +231,7 @@ function roundUpFromZero(mean: number): number {
   return mean > 0 ? Math.max(1, Math.round(mean)) : 0
 }
 
-/** The lowest of several courses, or that of the only one. */
+/** Lowest of several courses, or that of the only one. */
 function passRate({ summary }: ReportFigures, { words, count, percent, roughPercent }: Formats): Finding[] {
   const { findings } = words
   const { passRate: overall, passed, graded, byCourse } = summary

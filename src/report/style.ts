@@ -6,7 +6,6 @@ export const dark = `--ink: #e6ebf1; --soft: #a6b2be; --line: #2d3843; --edge: #
   --accent: #8db6ff; --accent-ink: #0d1b30; --tint: #1e2d44; --bad: #ff9d94; --bad-tint: #331f20; --good: #85d8a8;
   --good-tint: #183026; --warn: #f0b45f;`
 
-/** On wide screens and on paper. */
 export const tableStyle = `table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: .625rem 1rem .625rem 0; border-bottom: 1px solid var(--line); }
 th:last-child, td:last-child { padding-right: 0; }

@@ -31,7 +31,7 @@ export type Sink = (bytes: Uint8Array) => void | Promise<void>
 /** After an error, the file is incomplete and must be deleted. */
 export interface TableEncoder {
   rows(records: readonly unknown[]): Promise<void>
-  /** Alone, a table without rows. */
+  /** Without rows it writes an empty table. */
   end(): Promise<void>
 }
 
@@ -77,7 +77,7 @@ export function ancestorsOf(path: string): string[] {
   return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('.'))
 }
 
-/** The last step of a path, unless another valid path has the same. */
+/** A label is the last step of a path, unless another valid path has the same. */
 export function labelColumns(paths: readonly string[], valid: readonly string[]): LabelledPath[] {
   const leaf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
   const alike = Map.groupBy(valid, leaf)

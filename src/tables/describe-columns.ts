@@ -3,7 +3,6 @@ import { bare, type Fields, fieldsOf } from '../contract/fields.ts'
 import { type ColumnType, labelColumns, type Privacy, type TableColumn } from './column.ts'
 import { findPrivacy } from './privacy.ts'
 
-/** No object of fields. */
 interface Leaf {
   readonly path: string
   readonly schema: z.ZodType
@@ -45,7 +44,6 @@ function fieldsIn(schema: z.ZodType): Fields | undefined {
   return fieldsOf(schema) ?? fieldsOf(bare(schema)) ?? fieldsOf(innerOf(schema))
 }
 
-/** Inside wrappers, pipes and lazy schemas. */
 function innerOf(schema: z.ZodType): z.ZodType {
   const inner = bare(schema)
   if (inner instanceof z.ZodLazy) return innerOf(inner.unwrap() as z.ZodType)
@@ -90,7 +88,7 @@ function isNested(schema: z.ZodType): boolean {
   return schema instanceof z.ZodArray || schema instanceof z.ZodRecord || schema instanceof z.ZodObject
 }
 
-/** `When it was completed; null before that`. */
+/** Splits texts such as `When it was completed; null before that`. */
 function splitMeaning(says: string): readonly [meaning: string, nullMeans: string | null] {
   const found = /^(?<before>.*?)[;,] null (?:is |means )?(?<means>.+?)(?<after>(?:;|\. ).*)?$/.exec(
     says,

@@ -8,7 +8,6 @@ import { describeColumns } from './describe-columns.ts'
 
 export interface Table {
   readonly name: string
-  /** Lists the rows. */
   readonly operation: string
   readonly columns: readonly TableColumn[]
 }
@@ -24,7 +23,7 @@ export const tables: readonly Table[] = operations.flatMap((operation) => {
   return [{ name, operation: operation.id, columns: describeColumns(name, record) }]
 })
 
-/** Its resource, if it is the resource's own list, else its operation. */
+/** Named after its resource, if it is the resource's own list, else after its operation. */
 function tableNameOf(id: string): string {
   const [resource = '', verb = ''] = id.split('.')
   if (verb === 'list') return resource
@@ -32,7 +31,7 @@ function tableNameOf(id: string): string {
   return resource === 'analytics' ? verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : id
 }
 
-/** Of a page, or of a report with all of its rows. */
+/** Items of a page, or of a report with all of its rows. */
 function itemIn({ list, report, method, response }: Operation): z.ZodType | null {
   const items =
     response && (list || (report && method === 'GET')) ? fieldsOf(response)?.['data']?.is : undefined
@@ -48,7 +47,7 @@ export interface DatasetTable {
   readonly references: Readonly<Record<string, DataTableName>>
 }
 
-/** Each after those that it refers to. The build replaces this module by its value. */
+/** Each comes after those that it refers to. The build replaces this module by its value. */
 export const datasetTables: readonly DatasetTable[] = dataTableNames.map((name) => {
   const { fields, ...table } = dataTables[name]
   return { ...table, name, columns: describeColumns(name, objectOf(fields)) }

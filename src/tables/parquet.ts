@@ -14,7 +14,7 @@ import {
   valueAt,
 } from './column.ts'
 
-/** About: BigQuery recommends 16 MiB and more, and they are held in memory. */
+/** About the size of a row group: BigQuery recommends 16 MiB and more, and it is held in memory. */
 const maxGroupBytes = 16 * 1024 * 1024
 
 /**

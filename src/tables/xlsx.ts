@@ -12,11 +12,11 @@ import {
   valueAt,
 } from './column.ts'
 
-/** All of them are in memory until the end. */
+/** All cells are in memory until the end. */
 export const maxXlsxCells = 2_000_000
-/** With its header (Excel specifications and limits). */
+/** Includes the header (Excel specifications and limits). */
 const maxSheetRows = 1_048_576
-/** Of UTF-16 units of a cell. */
+/** In UTF-16 units of a cell. */
 const maxTextLength = 32_767
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -101,7 +101,7 @@ function cellOf(value: unknown, row: number, column: EncodedColumn): Cell {
   return type === 'date' ? { value: new Date(time), type: Date, format: 'yyyy-mm-dd' } : new Date(time)
 }
 
-/** Never a formula. Throws a TableError for a text that is too long. */
+/** The text is never taken for a formula. Throws a TableError if it is too long. */
 function textCell(text: string, row: number, column: EncodedColumn): Cell {
   assertWellFormed(text, row, column, 'XLSX')
   if (astralNoncharacter.test(text)) {
