@@ -8,7 +8,6 @@ export class ProblemError extends Error {
   readonly errors: readonly Fault[] | undefined
   /** Faults besides `errors`. */
   readonly more: number
-  /** Additional members of the problem. */
   readonly members: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
 

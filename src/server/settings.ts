@@ -13,7 +13,6 @@ import { requireVersion } from './http/handler.ts'
 import { changedFields } from './http/request-body.ts'
 import { resourceOf, routesOf } from './http/schema-routes.ts'
 
-/** Name of the version and time of the settings in their table. */
 const changeSetting = 'settings_change'
 
 /** Settings are rows of the database, so all servers and commands on it share them. */

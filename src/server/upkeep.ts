@@ -7,7 +7,6 @@ import { sweep } from './database/sweep.ts'
 import { queueDigests } from './digests.ts'
 import { tidyOutbox } from './events/messages.ts'
 
-/** Waits for running work. */
 export type Stop = () => Promise<void>
 
 export type Later = (work: () => void, ms: number) => NodeJS.Timeout

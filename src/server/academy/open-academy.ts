@@ -32,7 +32,6 @@ export interface AcademyFile {
 interface FileOptions {
   /** For another process's lock; default 10 s. */
   readonly waitMs?: number | undefined
-  /** A long upgrade runs in its own process. */
   readonly watch?: UpgradeWatch | undefined
   /** Default: by time and randomness. */
   readonly ids?: IdMaker | undefined

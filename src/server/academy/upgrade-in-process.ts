@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { DatabaseError } from '../database/database.ts'
 
 export interface UpgradeProgress {
-  /** From 1. */
   readonly step: number
   readonly steps: number
   readonly elapsedMs: number

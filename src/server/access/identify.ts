@@ -30,7 +30,6 @@ export interface Credential {
   usedMs: number
 }
 
-/** `touch`: store the time of this use. */
 export interface Identity {
   readonly principal: Principal
   readonly touch: boolean

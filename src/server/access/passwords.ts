@@ -4,7 +4,6 @@ import type { PasswordCost } from './password-hash.ts'
 import type { Principal } from './principal.ts'
 
 interface PasswordCaller {
-  /** A user, or the network of an attempt to sign in. */
   readonly name: string
   /** True if the client has disconnected; waiting work is then dropped. */
   readonly isClientGone: () => boolean
@@ -28,7 +27,6 @@ export interface Passwords {
   verify(caller: PasswordCaller, password: string, stored: string | null): Promise<boolean>
 }
 
-/** Maximum waiting work of a caller: that of two batches. */
 const maxWaiting = 2000
 
 /** Loaded when needed: most runs use no password. */

@@ -174,7 +174,6 @@ function unavailable(detail: string, cause?: unknown): ProblemError {
 }
 
 const keyBytes = 32
-/** Error codes of file systems without hard links. */
 const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
 export interface SealingKey {

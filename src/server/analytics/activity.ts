@@ -56,7 +56,6 @@ interface ActivityScope {
 /** By index of the period; a period without any is missing. */
 type Counts<Count> = ReadonlyMap<number, Count>
 
-/** Their learners once in each period. */
 async function countProgress({ database, filter, enrolled, periods }: ActivityScope) {
   const conditions = [
     enrolled.on,
@@ -140,7 +139,6 @@ function periodOf(time: Sql, periods: readonly NamedPeriod[]): Sql {
   return indexFrom(0, periods.length)
 }
 
-/** The first and the last may be cut. */
 export interface NamedPeriod {
   /** 2026-03-29, 2026-W13 or 2026-03 */
   readonly name: string
@@ -159,7 +157,6 @@ interface PeriodsQuery {
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 
-/** Where no start is given. */
 const usualPeriods: Readonly<Record<ActivityUnit, number>> = { day: 30, week: 12, month: 12 }
 
 /**

@@ -31,7 +31,6 @@ interface FeedRow extends Row {
 
 interface FeedPart {
   readonly rows: readonly FeedRow[]
-  /** After these rows. */
   readonly until: string
   readonly isCut: boolean
 }

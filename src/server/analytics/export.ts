@@ -92,7 +92,6 @@ async function* encodeChunks(
   if (text !== '') yield text
 }
 
-/** By email address, the courses of each learner by title. */
 export function filteredRows(filter: RowFilter): LearnerRows {
   const rows = rowsOf(exportedTables(filter), allConditions(filter))
   return learnerRows(sql`select ${selected} from ${rows} order by u.email, u.id, c.title, c.id`)

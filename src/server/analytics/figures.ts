@@ -72,7 +72,6 @@ export async function readKeptFigures(database: Database, rows: FigureRows, now:
   return figures
 }
 
-/** Who needs attention depends on the time. */
 export function readFigures(database: Database, rows: FigureRows, now: Date): Promise<Figures> {
   return figuresBy(database, statementOf(rows, now))
 }
@@ -176,11 +175,9 @@ interface AttentionLimits {
   readonly inactiveDays: number
   /** Calendar days (UTC) without progress. */
   readonly stuckDays: number
-  /** Percentage from which a learner is not stuck. */
   readonly stuckBelow: number
 }
 
-/** Of the dashboard and digests. */
 const standardLimits: AttentionLimits = { inactiveDays: attentionDays, stuckDays: attentionDays, stuckBelow }
 
 const dayMs = 24 * 60 * 60 * 1000

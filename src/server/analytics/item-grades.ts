@@ -198,7 +198,6 @@ function around(quarters: 1 | 2 | 3, name: 'lower' | 'middle' | 'upper'): Sql {
     min(case when place > ${at} + 1 then percent end) as ${raw(`after_${name}`)}`
 }
 
-/** From its newest published score. */
 async function readTitles(
   database: Database,
   courseId: string,

@@ -92,7 +92,6 @@ async function fewCourses(
   return found.length > 0 && found.length <= maxCourses ? found.map(({ id }) => id) : undefined
 }
 
-/** Of all courses, of one, or of those that are published or not. */
 export function rowsOfUser(
   userId: string,
   { courseId, isPublished }: { readonly courseId?: string; readonly isPublished?: boolean } = {},
@@ -213,7 +212,6 @@ export function pageOfLearners(
   )
 }
 
-/** In the requested order. */
 export function everyLearner(dialect: Dialect, filter: LearnerFilter, now: Date): Sql {
   const rows = rowsOf(byCourse, [...conditionsOf(filter, now), sql`e.course_id = ${filter.courseId}`])
   return sql`select ${selected} from ${rows} ${walkOf(orderOf(dialect, filter), undefined, []).ordered}`

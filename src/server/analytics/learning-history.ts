@@ -185,7 +185,6 @@ function isWithin(inside: Inside | undefined, { cursor_id: id }: EnrolledRow): i
   return inside?.enrollment === id && inside.version > 0
 }
 
-/** Without a record if the entry tells nothing. */
 interface Placed {
   readonly at: RecordPlace
   readonly happenedAt: string

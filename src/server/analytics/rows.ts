@@ -141,7 +141,6 @@ export interface Rows {
   readonly conditions: readonly Condition[]
 }
 
-/** With `p` and `g`, without `select` and `from`. */
 export function rowsOf({ tables, on }: Joined, conditions: readonly Condition[]): Sql {
   return sql`${tables} ${learning} ${where([on, ...conditions])}`
 }

@@ -196,7 +196,6 @@ function attentionOf(figures: readonly StatusFigures[]): Standing['attention'] {
   return Object.fromEntries(counts) as Standing['attention']
 }
 
-/** Also of courses without any. */
 export async function attentionByCourse(
   database: Database,
   courses: Sql,

@@ -256,7 +256,6 @@ function linesOf({ uid, at, summary, description, changedAt }: CalendarEvent): s
   ]
 }
 
-/** 2020-01-01. */
 const sequenceStartMs = Date.UTC(2020, 0)
 
 /** Grows with each change, also if an event gets its date from another record. */

@@ -70,7 +70,6 @@ function stemOf(id: string): string {
 }
 
 interface Changed {
-  /** `<noun>.<verb>`, such as `course.published`. */
   readonly action: string
   readonly id: string
   readonly before: object | null

@@ -45,11 +45,9 @@ export interface RowChange {
 export interface BatchWork {
   /** Rows that no item changes, by reference, such as the courses of enrolments. */
   readonly rows: Map<string, Row>
-  /** Written at the end. */
   readonly rowChanges: RowChange[]
   /** Undefined until it is read. */
   link: AuditLink | undefined
-  /** Written at the end. */
   readonly entries: Cell[][]
 }
 
@@ -73,10 +71,8 @@ export function undoableUntil(createdAt: string): string {
   return new Date(Date.parse(createdAt) + undoDays * dayMs).toISOString()
 }
 
-/** `counts` has the actions of this transaction. */
 export interface BulkChange {
   readonly id: string
-  /** The command of a request that is a change by itself. */
   readonly command?: string
   readonly counts: Map<Action, number>
 }
@@ -99,7 +95,6 @@ interface ChangeRow extends Row {
   readonly created_at: string
 }
 
-/** Groups of the operations on records that are undone. */
 const undoableGroups = [...undoableNouns.map((noun) => `${noun}s`), 'integrations']
 
 /**

@@ -28,7 +28,6 @@ export const copiedTables: readonly CopiedTable[] = tables
     }
   })
 
-/** In the order of the table's key. */
 interface Batch {
   /** In a table with repeated rows, the last cell is the number of repetitions. */
   readonly rows: readonly Cell[][]

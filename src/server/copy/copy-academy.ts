@@ -18,7 +18,6 @@ export interface CopyProgress {
 }
 
 export interface CopyOptions {
-  /** Changes after the start are not copied. */
   readonly from: CopyEnd
   readonly to: CopyEnd
   /** Between two batches. */

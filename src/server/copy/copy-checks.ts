@@ -4,7 +4,6 @@ import type { CopiedTable } from './copied-table.ts'
 
 const maxCounted = 1000
 const maxShown = 4
-/** Mentioned first in messages. */
 const knownTables = ['users', 'courses', 'lessons', 'enrollments', 'progress', 'grades', 'api_keys']
 
 export async function requireNew(

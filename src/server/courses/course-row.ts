@@ -115,7 +115,6 @@ export function attributesOf(input: StoredInput): string {
 
 type Module = Course['modules'][number]
 
-/** Each module has its id and order. */
 export type StoredInput = CourseInput & { readonly modules: Module[] }
 
 /** Throws 422 for an id of a module that is not known. */

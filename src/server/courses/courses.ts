@@ -44,7 +44,6 @@ const actionByStatus = {
 
 const deletedColumns = sql`t.title, t.status, d.lessons, d.enrollments, d.progress, d.grades, d.groups`
 
-/** After a change of the passing criteria. */
 export type Regrade = (call: Call, before: Course, course: Course) => Promise<CourseUpdate['warnings']>
 
 export const courseReadRoutes = routesOf({ list: courses.list, get: courses.get }, courseReads)

@@ -47,7 +47,6 @@ export async function deleteLesson(call: Call<typeof lessons.delete>): Promise<u
   return undefined
 }
 
-/** With everything that was deleted with it. */
 export async function restoreDeletedCourse(call: Call<typeof courses.restoreDeleted>) {
   const { id } = await requireDeleted(call, 'courses', call.params.deletedCourseId)
   await takeFromTrash(call.database, 'course', id)

@@ -20,7 +20,6 @@ export interface VersionRow extends Row {
 
 interface History<Kind extends 'course' | 'lesson', Shape extends VersionRow, Attributes> {
   readonly kind: Kind
-  /** Of the table `v`, besides those of a VersionRow. */
   readonly columns: Sql
   readonly attributesIn: (row: Shape) => Attributes
   /** Throws 404 for a record that the caller may not see. */

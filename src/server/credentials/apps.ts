@@ -73,7 +73,6 @@ async function deleteApp(call: Writing, clientId: string): Promise<void> {
   await recordChange(call, { action: 'app.deleted', id: clientId, before: app, after: null })
 }
 
-/** Without its secret; throws 404. */
 export async function findApp(database: Database, clientId: string): Promise<App> {
   const row = await findAppRow(database, clientId)
   if (!row) throw notFound('application', clientId)

@@ -22,7 +22,6 @@ export interface FirstAcademy {
   readonly passwordCost?: PasswordCost | undefined
 }
 
-/** To be printed once. */
 export interface FirstSecrets {
   /** Undefined unless the academy is new or a key was requested; not stored. */
   readonly firstKey: string | undefined

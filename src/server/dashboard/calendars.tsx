@@ -96,7 +96,6 @@ const list = listPage<Calendar>({
   },
 })
 
-/** Of a course or a person, for roles that can read them. */
 export function calendarLink(
   signedIn: SignedInRequest,
   of: { readonly course: string } | { readonly user: string },

@@ -113,7 +113,6 @@ const records: List<ChangedRecord> = {
   ],
 }
 
-/** Fields that follow from every change. */
 const derived = ['version', 'updatedAt']
 const maxFields = 5
 

@@ -69,7 +69,6 @@ export function standingColumns(isGraded: boolean): readonly ListColumn<LearnerR
   ]
 }
 
-/** Of one learner, who have them in one order. */
 export function courseColumns(
   rows: readonly LearnerRow[],
   link: (row: LearnerRow) => Child = ({ courseTitle }) => courseTitle,

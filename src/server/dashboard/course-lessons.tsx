@@ -52,7 +52,6 @@ const files = tableFilePages({
 
 export const courseLessonsPages = [page, ...files]
 
-/** Lessons on this page; without a module, those outside of all. */
 interface Part {
   readonly module: Course['modules'][number] | undefined
   readonly lessons: readonly Lesson[]
@@ -81,7 +80,6 @@ async function lessonsOf(signedIn: SignedInRequest, course: Course): Promise<Chi
   )
 }
 
-/** In the order of the modules, then the lessons outside of all. */
 function partsOf({ modules }: Course, found: readonly Lesson[]): Part[] {
   const ofModule = Map.groupBy(found, ({ moduleId }) => moduleId)
   const isKnown = new Set(modules.map(({ id }) => id))

@@ -72,7 +72,6 @@ const catalogue: List<CourseRow> = {
   sort: 'title',
 }
 
-/** Learners see those that are published. */
 export const coursesPages = listPage<CourseRow, Course>({
   path,
   title: 'Courses',

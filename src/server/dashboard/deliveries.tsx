@@ -276,12 +276,10 @@ function replayForm(signedIn: SignedInRequest): Child {
   )
 }
 
-/** The kind itself if it is no longer known. */
 function kindName(kind: string): string {
   return Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].title : kind
 }
 
-/** For reasons whose code does not say enough. */
 const reasonWords: Readonly<Record<IgnoredReason, string>> & Readonly<Record<string, string>> = {
   event_type: 'Not a grade or progress event',
   context: 'Not about a course',

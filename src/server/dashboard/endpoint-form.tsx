@@ -10,7 +10,6 @@ export const kindWords: Readonly<Record<EndpointKind, string>> = {
   xapi: 'Learning record store (xAPI)',
 }
 
-/** Without a kind, of a new endpoint that can be of any kind. */
 export function endpointForm(kind?: string): RecordForm {
   const isChat = kind === 'slack' || kind === 'teams'
   return {
@@ -135,7 +134,6 @@ function xapiFields(passwordHint: string): FormField[] {
   ]
 }
 
-/** Of a new endpoint: folded until their kind is chosen. */
 const settingsOfKinds: readonly FormPart[] = [
   {
     summary: 'Settings: Slack and Teams',

@@ -23,7 +23,6 @@ export function postForm(
   )
 }
 
-/** For `submitOnce`. */
 export function onceField({ academy }: SignedInRequest): Child {
   return <input type="hidden" name="once" value={academy.newId('req')} />
 }
@@ -92,7 +91,6 @@ export function faultText(fault: ProblemError | undefined): Child {
   )
 }
 
-/** For `aria-invalid`. */
 export function isFaulty(fault: ProblemError | undefined, name: string): true | undefined {
   return fault?.errors?.some(({ pointer }) => pointer?.split('/').slice(1).includes(name)) || undefined
 }
@@ -184,7 +182,6 @@ export function secretPage(
     title: string
     heading?: string
     section: Section
-    /** Of the secret, within a sentence. */
     name: string
     secret: Child
     facts?: ListedFacts

@@ -45,7 +45,6 @@ interface FrameOptions extends Pick<PageOptions, 'title' | 'fault' | 'style'> {
   readonly section?: Section
   /** The title is a name, which keeps its capital. */
   readonly isName?: true
-  /** Link to the page above. */
   readonly back?: readonly [href: string, words: Child]
   /** Default: the title; null if the content has it. */
   readonly heading?: Child

@@ -74,7 +74,6 @@ const history: List<GradeStep> = {
   ],
 }
 
-/** Linked to its delivery for roles that can read deliveries. */
 function sourceOf(
   signedIn: SignedInRequest,
   { deliveryId }: Pick<Grade, 'deliveryId'>,
@@ -89,7 +88,6 @@ function sourceOf(
   )
 }
 
-/** Latest first, in one course or in all. */
 export async function gradeList(
   signedIn: SignedInRequest,
   {
@@ -132,7 +130,6 @@ const gradeColumns: readonly ListColumn<Grade>[] = [
   { name: 'Graded', cell: ({ gradedAt }) => <Day time={gradedAt} /> },
 ]
 
-/** Linked if there is a request. */
 export function scoreOf(grade: Grade | undefined, signedIn?: SignedInRequest): Child {
   if (!grade) return none
   const { id, scoreGiven, scoreMaximum, published, percent } = grade
@@ -155,7 +152,6 @@ function ofMaximum(score: number, maximum: number): string {
   return `${decimal.format(score)} of ${decimal.format(maximum)}`
 }
 
-/** Its id if it has no label. */
 export function itemName({ label, itemId }: Pick<Grade, 'label' | 'itemId'>): string {
   return lineOf(label || (itemId === wholeCourse ? 'Whole course' : itemId), 48)
 }

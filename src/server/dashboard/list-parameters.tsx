@@ -69,7 +69,6 @@ interface ItemPage {
   readonly total: number
 }
 
-/** The one that a URL or form names, or the nearest. */
 export function itemPageOf(given: string | null, size: number, total: number): ItemPage {
   const last = Math.max(1, Math.ceil(total / size))
   return { at: Math.min(Math.max(1, Math.trunc(Number(given)) || 1), last), size, total }
@@ -99,7 +98,6 @@ export interface FilterField {
   readonly choices?: readonly FilterChoice[]
   readonly groups?: readonly (readonly [heading: string, choices: readonly FilterChoice[]])[]
   readonly all?: string
-  /** In place of an empty choice. */
   readonly standard?: string
   readonly placeholder?: string
 }

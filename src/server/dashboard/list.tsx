@@ -37,7 +37,6 @@ interface ListPage<Row, Item = Row> {
   /** Parameter `q` also finds a record by its complete external id. */
   readonly findsExternalIds?: true
   readonly rows?: (signedIn: SignedInRequest, items: readonly Item[]) => Promise<readonly Row[]>
-  /** If the page shows another list than its files do. */
   readonly read?: (signedIn: SignedInRequest) => Promise<Listed<Row>>
   readonly filter?: {
     readonly label: string
@@ -79,7 +78,6 @@ export interface ListColumn<Item> extends Column {
 
 export interface Listed<Item> {
   readonly data: readonly Item[]
-  /** Absent if the list has a single page. */
   readonly nextCursor?: string | null
   readonly fault?: ProblemError
 }

@@ -104,7 +104,6 @@ async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
   ]
 }
 
-/** The e-mail address of a user without a name. */
 function personName({ profile: { firstName, lastName }, email }: User): string {
   return [firstName, lastName].filter(Boolean).join(' ').trim() || email
 }

@@ -10,7 +10,6 @@ export interface RecordForm {
   readonly fields: readonly (FormField | FormPart)[]
   /** Its schemas tell how fields are shown, bounded and read; a field that it lacks is left to the page. */
   readonly body?: z.ZodType
-  /** For pages with several forms. */
   readonly action?: string
   /** For `submitOnce`. */
   readonly isOnce?: true

@@ -9,7 +9,6 @@ export type EnrollmentCounts = Pick<Standing, 'enrollments' | 'notStarted' | 'in
 
 const ranges = Array.from({ length: 10 }, (_, tenth) => `${tenth * 10}–${tenth * 10 + 9}`)
 
-/** Columns are tenths of those in progress. */
 export function completionChart(standing: Standing): Child {
   const { enrollments, inProgress, tenths } = standing
   return (
@@ -59,7 +58,6 @@ function share(count: number, all: number): string {
   return count > 0 && percentage < 0.05 ? '< 0.1%' : formatPercent(percentage)
 }
 
-/** Solid, hatched, empty; with counts if given. */
 export function legend(standing?: EnrollmentCounts): Child {
   const word = (name: string, count: number | undefined) =>
     standing && count !== undefined ? (

@@ -23,7 +23,6 @@ interface TableFile {
   readonly operation: Operation
   /** If the operation is no list. */
   readonly columns?: readonly TableColumn[]
-  /** Paths of columns that are left out. */
   readonly omit?: readonly string[]
   /** Throws ProblemError, such as 403. */
   readonly read: (signedIn: SignedInRequest, page: PageQuery) => Promise<FilePage>
@@ -165,7 +164,6 @@ function fileHeaders({ visitor }: SignedInRequest, type: string, name: string) {
   }
 }
 
-/** Without the extension. */
 function nameOf({ path }: TableFile): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }

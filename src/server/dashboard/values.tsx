@@ -20,7 +20,6 @@ export function lineOrNone(text: string | null, maxLength: number): Child {
   return text === null ? none : lineOf(text, maxLength)
 }
 
-/** The same as code. */
 export function codeOrNone(text: string | null, maxLength: number): Child {
   return text === null ? none : <code>{lineOf(text, maxLength)}</code>
 }
@@ -94,7 +93,6 @@ export function Name({ text, maxLength = 254 }: { text: string; maxLength?: numb
   )
 }
 
-/** With thousands separators. */
 export function formatCount(count: number): string {
   return whole.format(count)
 }

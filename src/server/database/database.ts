@@ -46,7 +46,6 @@ interface CommitOrder {
 /** The newest version, of schema/steps.ts. */
 export const schemaVersion = 31
 
-/** Searchable tables: each has a column `search_key`. */
 export const searched = ['users', 'courses', 'groups'] as const
 export type Searched = (typeof searched)[number]
 

@@ -198,7 +198,6 @@ export interface Place extends Row {
 }
 
 export interface Within {
-  /** The sort field. */
   readonly field: string
   readonly condition: Condition
 }
@@ -206,7 +205,6 @@ export interface Within {
 export interface Walk {
   readonly field: string
   readonly id: Sql
-  /** Selects the columns of a Place. */
   readonly place: Sql
   readonly ordered: Sql
   /**

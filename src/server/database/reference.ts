@@ -162,7 +162,6 @@ const columnOf = { externalId: 'external_id', email: 'email_key', username: 'use
 
 type UniqueField = keyof typeof columnOf
 
-/** On the rows of a table, and on those in the trash. */
 export interface VisibleRows {
   readonly stored: Sql
   readonly deleted: Sql

@@ -11,7 +11,6 @@ const hourMs = 60 * 60 * 1000
 interface ExpiringRows {
   readonly table: string
   readonly key: readonly string[]
-  /** Column with the time that the retention period begins. */
   readonly since: string
   /** Prefix of the ids if that column is an id, which contains its creation time. */
   readonly prefix?: IdPrefix

@@ -2,7 +2,6 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Database, Row, Store } from './database.ts'
 import { tables } from './schema/schema.ts'
 
-/** Deleted records can be restored for so long. */
 const trashDays = 30
 const retentionMs = trashDays * 24 * 60 * 60 * 1000
 /** Per transaction of a sweep: a few milliseconds of work. */

@@ -154,7 +154,6 @@ export function nextDigestAt(
   return new Date(times.find((time) => time > now.getTime()) ?? now.getTime() + dayMs).toISOString()
 }
 
-/** `learnerIds` are of the first learners who need attention. */
 export interface CourseDigest {
   readonly courseId: string
   readonly enrolled: number

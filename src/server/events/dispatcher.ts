@@ -81,14 +81,12 @@ const usualLater: Later = (work, ms) => {
 export class Dispatcher {
   readonly #parts: DispatcherParts & Required<Pick<DispatcherParts, 'later' | 'elapsedMs' | 'signedAt'>>
   readonly #active = new Map<string, number>()
-  /** Not recorded yet. */
   #ended: Ended[] = []
   #hasEndpoints = true
   #isRunning = false
   #isAsked = false
   #nextRound: ReturnType<Later>
   readonly #aborting = new AbortController()
-  /** Defined after `stop`. */
   #stopping: PromiseWithResolvers<void> | undefined
 
   constructor(parts: DispatcherParts) {
@@ -96,7 +94,6 @@ export class Dispatcher {
     this.#nextRound = this.#parts.later(() => this.#ask(), 0)
   }
 
-  /** After a commit that may have queued messages. */
   wake(): void {
     if (!this.#stopping && this.#hasEndpoints) this.#ask()
   }
@@ -164,7 +161,6 @@ export class Dispatcher {
       order by e.created_at limit 100`)
   }
 
-  /** Those without a pause that may have more deliveries. */
   #freeEndpoints(waiting: readonly Waiting[], ended: readonly Ended[], date: Date): Free[] {
     const time = date.toISOString()
     // A finished message may release others that wait for it.
@@ -181,7 +177,6 @@ export class Dispatcher {
     })
   }
 
-  /** In the same transaction. */
   async #commit(ended: readonly Ended[], free: readonly Free[], now: Date): Promise<void> {
     const { database, newId } = this.#parts
     const lease = randomBytes(12).toString('base64url')

@@ -191,7 +191,6 @@ function teamsOutcome(received: Received, now: Date): Outcome {
   return meaning === undefined ? outcome : { ...outcome, result: `HTTP ${status} ${code}: ${meaning}` }
 }
 
-/** Standard Webhooks 1.0.0. */
 const standardDelivery: EndpointDelivery = {
   maxMessages: 1,
   maxConcurrent: 8,

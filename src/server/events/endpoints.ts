@@ -187,7 +187,6 @@ function credentialOf({ kind, url, password = '' }: EndpointInput): string {
   return isChat(kind) ? url : password
 }
 
-/** The signing secret of a standard endpoint stays. */
 function newCredential({ database, sealing }: Call, row: EndpointRow, input: EndpointInput): Promise<string> {
   const place = secretPlace(row.id)
   if (row.kind !== 'standard') return sealing.seal(database, place, credentialOf(input))

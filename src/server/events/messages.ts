@@ -225,7 +225,6 @@ export interface Ended {
   readonly startedAt: string
   readonly durationMs: number
   readonly outcome: Outcome
-  /** 0 to 1. */
   readonly chance: number
 }
 
@@ -305,7 +304,6 @@ function timeAfter(now: Date, ms: number): string {
   return new Date(now.getTime() + ms).toISOString()
 }
 
-/** Some milliseconds. */
 const batchRows = 500
 
 /** In small transactions, between which others can write. */

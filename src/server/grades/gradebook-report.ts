@@ -12,7 +12,6 @@ import type { Call } from '../http/handler.ts'
 
 /** Grades of a page, about 3 MB as JSON: with many items, a page has fewer learners than its limit. */
 const maxCells = 20_000
-/** For a page, where several sources grade the same items. */
 const maxGradesRead = 10 * maxCells
 
 export async function reportGrades(call: Call<typeof grades.report>) {

@@ -77,7 +77,6 @@ interface GradedRow extends CourseRow, GradedParts {
   readonly grade_updated_at: string
 }
 
-/** The newest grades of the item, to compare their maxima. */
 const maxCompared = 20
 
 const maxSources = 10

@@ -52,7 +52,6 @@ type AnswerOfNothing<O extends Operation> = O['response'] extends null ? undefin
 
 export interface Handling<O extends Operation> {
   readonly handle: Handler<O>
-  /** Slow work before the transaction. */
   readonly prepare?: (call: Call<O>) => Promise<unknown>
   /** It may read the whole academy, but writes nothing. */
   readonly isLong?: true

@@ -10,14 +10,11 @@ import type { AppOptions, RequestContext } from './request-context.ts'
 export interface RateLimits {
   /** Absent if requests are unlimited. */
   readonly requests: Readonly<Record<BucketKind, RateLimit>> | undefined
-  /** Wrong credentials by network. */
   readonly failures: RateLimit
-  /** Attempts at a password, by account and network or credential. */
   readonly signIns: Attempts
   readonly passwords: Passwords
   readonly credentials: CredentialCache<Credential>
   readonly refusals: RefusalBounds
-  /** Stored deliveries by integration. */
   readonly inbox: { readonly deliveries: TokenBuckets; readonly bytes: TokenBuckets }
 }
 
@@ -144,7 +141,6 @@ function groupsIn(part: string): string[] {
 
 interface Allowance {
   readonly allowed: boolean
-  /** Whole requests left. */
   readonly remaining: number
   /** Seconds until one more request if none is left, else until the bucket is full. */
   readonly resetSeconds: number

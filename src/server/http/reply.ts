@@ -17,7 +17,6 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | AsyncIterable<string | Uint8Array> | null
   readonly code?: string
-  /** For the log. */
   readonly principal?: Actor | undefined
   /** Default: that of the network. */
   readonly bucket?: Bucket | undefined

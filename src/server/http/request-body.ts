@@ -34,7 +34,6 @@ export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   throw new ProblemError('content_too_large', `The form has more than ${maxFields} fields.`)
 }
 
-/** It may be empty or any JSON object. */
 export async function readNoBody(request: HttpRequest): Promise<RequestBody> {
   if (request.method === 'GET' || request.method === 'HEAD') return nothing
   return { bytes: await readBytes(request), value: undefined }

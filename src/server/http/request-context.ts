@@ -50,7 +50,6 @@ export interface RequestContext {
   readonly path: string
   /** After the first question mark; it may contain more (RFC 3986 §3.4). */
   readonly search: string
-  /** The client's network: see `networkOf`. */
   readonly address: string
   readonly now: Date
 }

@@ -34,7 +34,6 @@ const hintByTrouble: Partial<Record<OutgoingTrouble, string>> = {
   forbidden_address: ': to allow it, start the server with --webhook-allow',
 }
 
-/** If possible with a request to the other system. */
 export async function checkConnection(integration: Integration, call: CheckCall): Promise<Check[]> {
   return [
     ...(await checkAccess(integration, call)),
@@ -202,7 +201,6 @@ async function checkLastDelivery({ lmsKind }: Integration, database: Database): 
   return check('lastDelivery', 'ok', `${last.event} on ${last.received_at}: ${last.status}`)
 }
 
-/** Or a failed check that says why not. */
 async function granted<Granted>(
   name: string,
   grant: () => Granted | Promise<Granted>,

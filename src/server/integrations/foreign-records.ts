@@ -195,7 +195,6 @@ async function writeOne(
   }
 }
 
-/** Without their content. */
 export async function recordWrites(call: WriteCall): Promise<ForeignWriteResult> {
   const { records } = bodyOf(call)
   const result = call.prepared as ForeignWriteResult

@@ -143,7 +143,6 @@ async function findIntegration(database: Database, kind: string): Promise<Integr
   return found
 }
 
-/** Fields that the kind does not support, and malformed secrets. */
 function faultsOf(kind: LmsKind, rawBody: unknown): Fault[] {
   if (!isJsonObject(rawBody)) return []
   const faults: Fault[] = []
@@ -168,7 +167,6 @@ function isStandardSecret(secret: string): boolean {
   return bytes !== null && bytes.length >= 24 && bytes.length <= 64
 }
 
-/** Without the secrets. */
 function shownIntegration(integration: Integration, now: string): Shown {
   const { accessToken, clientSecret, refreshToken, webhookSecrets, jwks, gradeItems, ...rest } = integration
   return {

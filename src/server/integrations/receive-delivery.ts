@@ -257,7 +257,6 @@ export function itemOf(event: LmsEvent | undefined): string | null {
   return event?.type === 'grade' ? event.itemId : null
 }
 
-/** So that erasing the user finds the delivery. */
 interface DeliverySubject {
   readonly userId: string | null
   readonly hint: string | null

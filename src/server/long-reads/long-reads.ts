@@ -15,7 +15,6 @@ export interface LongReadLimits extends BodyLimits {
   readonly waitingPerOwner: number
   /** Default: this program's. */
   readonly threadFile?: URL | undefined
-  /** An idle thread is closed after it. */
   readonly restMs: number
 }
 
@@ -113,7 +112,6 @@ export class ThreadPool implements LongReads {
 
 export interface ThreadData {
   readonly path: string
-  /** To read instead of the file. */
   readonly postgres?: PostgresOptions | undefined
   readonly publicUrl: string | undefined
   readonly fixedTime?: string | undefined
@@ -149,7 +147,6 @@ export class ReaderThread {
   readonly #worker: Worker
   readonly #limits: BodyLimits
   readonly #tasks = new Map<number, Task>()
-  /** Its reply has not started yet. */
   #answering: number | undefined
   #lastId = 0
 

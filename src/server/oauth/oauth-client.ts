@@ -235,7 +235,6 @@ export function refusalReply({ code, message, challenged }: OAuthError): Reply {
   return { ...clientReply(status, { error: code, error_description: toPrintable(message) }, headers), code }
 }
 
-/** For another problem, such as 415, 429 or 500. */
 export function refuseAsOAuth({ status, message, headers, code }: ProblemError): Reply {
   const error = codeOfStatus[status] ?? 'invalid_request'
   return { ...clientReply(status, { error, error_description: toPrintable(message) }, headers), code }

@@ -16,7 +16,6 @@ export interface Asking {
   readonly gradebook: string
 }
 
-/** A nested list is limited to records with these ids. */
 export interface Scope {
   readonly courseId?: string
   /** Null for courses without a term. */
@@ -96,7 +95,6 @@ function sinceIn({ field, predicate, value }: FilterCondition): string | undefin
   return predicate === '>=' ? time : undefined
 }
 
-/** `GUIDRefDType`. */
 interface Ref {
   readonly href: string
   readonly sourcedId: string

@@ -16,7 +16,6 @@ import { type CourseItem, findItem, findStoredItem, itemOf } from './line-items.
 import { refused, unknownRecord } from './query.ts'
 import { findGradeId, newestGradeOf } from './results.ts'
 
-/** By an application; `sourcedId` is that of the path. */
 export interface GradebookWrite {
   readonly call: Writing
   readonly clientId: string

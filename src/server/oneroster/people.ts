@@ -124,7 +124,6 @@ function usersWith(wanted: PersonRole | undefined): Collection {
   }
 }
 
-/** By an id, an address or a user name. */
 async function onlyUser(database: Database, { values }: Narrowing): Promise<Sql | undefined> {
   const [id, email, username] = [values.get('sourcedId'), values.get('email'), values.get('username')]
   if (id !== undefined) return sql`u.id = ${(await idNamed(database, 'users', id)) ?? ''}`
@@ -154,7 +153,6 @@ function peopleOf(
   )
 }
 
-/** Also admins and analysts who are enrolled in a course. */
 export const users = usersWith(undefined)
 export const students = usersWith('learner')
 export const teachers = usersWith('instructor')

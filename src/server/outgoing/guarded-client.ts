@@ -233,7 +233,6 @@ interface TunnelEnd {
   readonly port: number
   /** Allowed at any address. */
   readonly isNamed: boolean
-  /** Finds allowed addresses only. */
   readonly lookup: LookupFunction
 }
 

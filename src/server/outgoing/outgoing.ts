@@ -26,7 +26,6 @@ export interface OutgoingResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
-  /** The body was longer than `maximumBytes`. */
   readonly isCut: boolean
 }
 

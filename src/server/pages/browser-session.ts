@@ -114,7 +114,6 @@ export async function beginSession(
   return { 'set-cookie': cookieOf(visit, token) }
 }
 
-/** Returns the header that deletes the cookie. */
 export async function endSession(
   visit: WritingVisit,
   { token }: Visitor,

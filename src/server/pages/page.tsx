@@ -9,13 +9,11 @@ import { sourceOf, style, styleSource } from './style.ts'
 
 export interface PageOptions {
   readonly title: string
-  /** It sets the status, headers and code. */
   readonly fault?: ProblemError | undefined
   /** Header names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
   /** CSP source that its forms may redirect to besides this site: browsers apply form-action to redirects, too. */
   readonly formTarget?: string | undefined
-  /** Above the main part, such as the navigation of the dashboard. */
   readonly banner?: Child
   readonly style?: string | undefined
   /** A single narrow column, as for a sign-in form. */
@@ -104,7 +102,6 @@ export function refusalPage(fault: ProblemError, { requestId }: { readonly reque
   )
 }
 
-/** Errors are shown as a page. */
 interface PageRoute extends Pick<WebRoute, 'method' | 'path'> {
   readonly handle: (visit: Visit, visitor: Visitor) => Reply | Promise<Reply>
 }

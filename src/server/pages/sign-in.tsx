@@ -53,7 +53,6 @@ export function signInPage(visitor: Visitor, options: SignInOptions): Reply {
 
 export interface SignInReason {
   readonly why?: string
-  /** CSP source that later redirects may lead to besides this site. */
   readonly formTarget?: string
   /** Default: the address of the form. */
   readonly next?: string

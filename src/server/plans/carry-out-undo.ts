@@ -236,7 +236,6 @@ interface PlacedLesson extends Row {
   readonly order: number
 }
 
-/** Before lessons are restored and moved. */
 type Places = ReadonlyMap<string, ReadonlyMap<string, PlacedLesson>>
 
 async function readPlaces(database: Database, actions: readonly UndoAction[]): Promise<Places> {

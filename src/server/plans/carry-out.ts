@@ -36,9 +36,7 @@ interface StepRow extends Row {
 interface Carried {
   readonly done: number
   readonly refused: readonly RefusedStep[]
-  /** Numbers of the steps that restored a record. */
   readonly restored: readonly number[]
-  /** Ids of the records that were created or changed. */
   readonly ids: readonly string[]
   readonly warnings: PlanOutcome['warnings']
 }

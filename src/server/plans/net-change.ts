@@ -8,7 +8,6 @@ export interface RecordedAction {
   readonly verb: string
   readonly id: string | null
   readonly name: string | null
-  /** Erased with a user, or not visible to the caller. */
   readonly isErased: boolean
   readonly before: JsonObject | null
   readonly after: JsonObject | null

@@ -30,7 +30,6 @@ export interface Input<O extends Operation = Operation> {
   readonly query?: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly id?: string
-  /** If it was called before the transaction. */
   readonly prepared?: unknown
 }
 

@@ -51,7 +51,6 @@ interface Comparison {
 
 const changedSince = 'was changed since'
 
-/** `deletesWhole`: deletes courses with everything in them. */
 export async function planActions(
   reading: Reading,
   records: readonly NetChange[],

@@ -123,7 +123,6 @@ function shown({ id, steps, done, change_id: change, created_at: createdAt }: Pl
   return { id, steps, done, change, expiresAt: new Date(Date.parse(createdAt) + keptMs).toISOString() }
 }
 
-/** Not validated yet. */
 function bodiesIn(rawBody: unknown): unknown[] {
   const steps = isJsonObject(rawBody) ? rawBody['steps'] : undefined
   return Array.isArray(steps)

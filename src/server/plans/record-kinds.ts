@@ -21,7 +21,6 @@ export interface RecordKind {
   /** Absent where `create` replaces a record. */
   readonly update?: Operation
   readonly delete: Operation
-  /** From the trash. */
   readonly restore?: Operation
   readonly params: (record: JsonObject) => Readonly<Record<string, string>>
   /** To find a record of this form, under whatever id. */
@@ -100,7 +99,6 @@ export function restoreParams({ path }: Operation, id: string): Readonly<Record<
   return { [parameter]: id }
 }
 
-/** As `create` takes them. */
 export function writableOf({ fields }: RecordKind, record: JsonObject): JsonObject {
   return Object.fromEntries(fields.flatMap((field) => (field in record ? [[field, record[field]]] : [])))
 }

@@ -36,7 +36,6 @@ export interface LearnerCourseRow extends Row {
   readonly course_external_id: string | null
 }
 
-/** From a table with `user_id` and `course_id`. */
 export function learnerCourseColumns(alias: 'e' | 'p' | 's' | 'g'): Sql {
   const table = raw(alias)
   return sql`${table}.user_id,

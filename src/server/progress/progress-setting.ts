@@ -228,7 +228,6 @@ function statusOf(percentage: number, { progressTracking }: Course): Progress['s
   return percentage >= progressTracking.completionThreshold ? 'completed' : 'in_progress'
 }
 
-/** Maximum difference of other clocks. */
 const maxClockSkewMs = 5 * 60 * 1000
 
 /** Beyond clock skew. Stored, such a time would make all later records stale. */

@@ -208,7 +208,6 @@ interface EnrolledRow extends Place {
   readonly version: number
 }
 
-/** After an enrolment, or after a version within one. */
 interface StepCursor {
   readonly before?: string | undefined
   readonly enrollment?: string

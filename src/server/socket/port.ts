@@ -110,7 +110,6 @@ export class Port {
     return this.#isClosing
   }
 
-  /** Also answers requests that wait. */
   answerWith(transport: Transport): void {
     const { corsOrigins, trustedProxies = [] } = this.#options
     const { now, log } = this.#parts

@@ -22,7 +22,6 @@ import { Port, type PortOptions } from './port.ts'
 export interface ServeOptions extends PortOptions {
   /** Created if it is missing. */
   readonly path: string
-  /** Served instead of a file. */
   readonly postgres?: PostgresOptions | undefined
   /** Encrypts secrets on PostgreSQL; without one, none can be stored there. */
   readonly encryptionKeyFile?: string | undefined

@@ -47,7 +47,6 @@ function* inGroups(texts: readonly string[]): Generator<string[]> {
   for (let index = 0; index < texts.length; index += maxTexts) yield texts.slice(index, index + maxTexts)
 }
 
-/** Comments, and ids of other systems. */
 async function eraseResults(database: Database, id: string): Promise<void> {
   await database.run(sql`delete from results where grade_id in (select id from grades where user_id = ${id})`)
   await database.run(sql`

@@ -4,14 +4,12 @@ import type { User } from '../../contract/users.ts'
 import { keyHintOf } from '../../lms/kinds.ts'
 import type { Database, Row } from '../database/database.ts'
 
-/** As they are and as they were. */
 export interface Identifiers {
   readonly id: string
   readonly emails: readonly string[]
   readonly externalIds: readonly string[]
   readonly usernames: readonly string[]
   readonly names: readonly string[]
-  /** Ids in other systems. */
   readonly keys: readonly { readonly kind: string; readonly key: string }[]
 }
 

@@ -40,7 +40,6 @@ export async function readPersonalData(
 
 interface SectionPage {
   readonly rows: readonly Record<string, unknown>[]
-  /** Key of the last row if there are more. */
   readonly next: readonly Cell[] | null
 }
 

@@ -56,7 +56,6 @@ export const userReads = {
 
 export const plainUserRoutes = plainRoutesOf<typeof users>(calls.users, userReads)
 
-/** By an index. */
 function visibleInList(call: Call): Sql | undefined {
   return call.principal.sees === 'taught' ? sql`u.id in (${participants(call)})` : visibleUsers(call, 'u')
 }

@@ -1,7 +1,6 @@
 import { ProblemError, unavailable } from '../../problem-error.ts'
 import { DatabaseError } from '../database.ts'
 
-/** No connection of the pool became free in time. */
 export class PoolExhausted extends Error {
   override readonly name = 'PoolExhausted'
 }
@@ -109,7 +108,6 @@ const codes: Readonly<Record<string, Known>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: { message: 'has a certificate that is not trusted', hint: trustTls },
 }
 
-/** Errors of `pg` without a code, by message. */
 const knownMessages: readonly (readonly [RegExp, Known])[] = [
   [/timeout/i, { message: 'cannot be reached: timed out', hint: checkAddress }],
   [
@@ -177,7 +175,6 @@ export function isConflict(error: unknown): boolean {
   return [serialization, deadlock, uniqueViolation].includes(sqlStateOf(error) ?? '')
 }
 
-/** An earlier statement in the same transaction failed. */
 export function isAborted(error: unknown): boolean {
   return sqlStateOf(error) === aborted
 }

@@ -6,7 +6,6 @@ import type { Answer, Connections, Lease } from './pool.ts'
 import { OpenTransaction, statementsBy, valuesOf } from './transaction.ts'
 
 interface StoreParts {
-  /** For short transactions. */
   readonly requests: Connections
   /** Kept apart so that long reads do not use up the connections of requests. */
   readonly streams: Connections

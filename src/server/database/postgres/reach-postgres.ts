@@ -30,7 +30,6 @@ export interface PostgresOptions {
 export interface ReachedPostgres {
   /** The URL without user and password. */
   readonly shown: string
-  /** For further connections. */
   readonly client: pg.ClientConfig
   readonly waitMs: number
   /** One, without a statement timeout. Close it. */
