@@ -142,10 +142,7 @@ function lenientText(reply: HttpResponse, bytes: Buffer): string {
 const statusWords =
   /\b(?:http|error|status|code|403|request|access|forbidden|denied|unauthori[sz]ed|is|was|the)\b/gi
 
-/**
- * True without a reason, too: the published interface has no code for an expired key. Another reason is a missing
- * permission.
- */
+/** True without a reason, too: the published interface has no code for an expired key. Another reason is a missing permission. */
 function isExpiredKey({ code, faults, detail }: ErrorContent, plain: string | null): boolean {
   const firstCode = code ?? faults.map(({ code }) => code).find((code) => code !== 'invalid') ?? null
   if (firstCode !== null) return /expired/i.test(firstCode)

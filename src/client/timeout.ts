@@ -92,9 +92,7 @@ const chunkSize = 64 * 1024
 const maxExpansion = 200
 const uncheckedBytes = 8 * 1024 * 1024
 
-/**
- * Keeps `Content-Encoding`. Reading throws ProtocolError for invalid data, and ConnectionError `cut_short` without an end.
- */
+/** Keeps `Content-Encoding`. Reading throws ProtocolError for invalid data, and ConnectionError `cut_short` without an end. */
 function decodeReply(target: Target, reply: HttpResponse): HttpResponse {
   const coding = (reply.headers['content-encoding'] ?? '').trim().toLowerCase()
   const { body } = reply

@@ -94,6 +94,7 @@ const parameters: Partial<Record<RecordQuestion['part'], Readonly<Record<string,
   grades: { student_ids: ['all'], include: ['assignment'] },
 }
 
+/** A page takes the place of a list that the token may not read. */
 type Found = { readonly rows: readonly JsonObject[] } | { readonly page: RecordPage } | RecordRefusal
 
 function readJson(response: RecordResponse, question: RecordQuestion): Found {

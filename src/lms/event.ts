@@ -107,9 +107,7 @@ export function ignoreEvent(name: string, reason: IgnoredReason): IgnoredEvent {
   return { type: 'ignored', name, reason }
 }
 
-/**
- * Ignored if a gradebook cannot take it. With `takesDefault`, the default of the integration replaces an unknown maximum.
- */
+/** Ignored if a gradebook cannot take it. With `takesDefault`, the default of the integration replaces an unknown maximum. */
 export function makeGrade(
   event: Omit<GradeEvent, 'type' | 'weight' | 'scoreMaximum'> & {
     readonly scoreMaximum: number | null

@@ -186,7 +186,7 @@ export interface MappedItem {
   readonly weight: number | null
 }
 
-/** With items that have a weight but no grade. `graded` are newest grades by item id, `weights` by item id or title. */
+/** Includes items that have a weight but no grade. `graded` are newest grades by item id, `weights` by item id or title. */
 export function itemsOf(
   course: string,
   weights: readonly { readonly name: string; readonly weight: number }[],
@@ -227,7 +227,7 @@ export function titleOf(itemId: string, label: string): string {
   return label || (itemId === wholeCourse ? wholeCourseTitle : itemId)
 }
 
-/** Of the course, else of the grades, unless they add up to more than 100, which no course may have. */
+/** Those of the course, else of the grades, unless they add up to more than 100, which no course may have. */
 function weightsOf(
   weights: readonly { readonly name: string; readonly weight: number }[],
   titles: ReadonlyMap<string, string>,
@@ -258,7 +258,7 @@ export const noName = '-'
 /** Session of courses without a term, which OneRoster requires. */
 export const noTerm = { id: 'no-term', title: 'No term' } as const
 
-/** For a session whose term has no such day. */
+/** Days of a session whose term has none. */
 export const openDays = { startDate: '2000-01-01', endDate: '2099-12-31' } as const
 
 /** Category of line items without a weight of their own, which OneRoster requires. */
@@ -267,7 +267,7 @@ export const noCategory = { id: 'no-category', title: 'Grades' } as const
 /** Used for the grade of a whole course without a label. */
 export const wholeCourseTitle = 'Course grade'
 
-/** With colons; a colon within a part is escaped, so that different parts give different ids. */
+/** Joins with colons; a colon within a part is escaped, so that different parts give different ids. */
 export function joinIds(...parts: readonly string[]): string {
   return parts.map(escapeId).join(':')
 }

@@ -80,7 +80,7 @@ const listNames: Readonly<Record<Part, string>> = {
   grades: 'lineItems',
 }
 
-/** For results, also the line item that they are of. */
+/** For results, `item` is the line item that they are of. */
 interface PagePlace {
   readonly version: '1.2' | '1.1'
   readonly offset: number
@@ -116,7 +116,7 @@ function pathOf({ part, of }: RecordQuestion, { version, offset, item }: PagePla
   return `${base}${results}?limit=${pageSize}&offset=${offset}`
 }
 
-/** Or where the list is instead; undefined for a list. */
+/** May say where the list is instead; undefined for a list. */
 function troubleIn(
   response: RecordResponse,
   { part, of }: RecordQuestion,
@@ -181,7 +181,7 @@ function nextPlace(
   return { ...next, before: idOf(first) }
 }
 
-/** From a provider that knows no pages. */
+/** A provider that knows no pages sends the same one again. */
 function isRepeated({ before }: PagePlace, [first]: readonly JsonObject[]): boolean {
   return before !== undefined && first !== undefined && idOf(first) === before
 }

@@ -24,7 +24,7 @@ export interface RecordResponse {
   readonly body: string
 }
 
-/** It refers to others by external id, `ext:S-42`, or by the other system's id, `own:17`. */
+/** Refers to others by external id, `ext:S-42`, or by the other system's id, `own:17`. */
 export interface LmsRecord {
   readonly part: RecordPart
   /** The other system's id, by which it is referred to and asked for lists of its own; null without one. */
@@ -102,12 +102,12 @@ export function refusal(why: 'token' | 'permission' | 'answer', detail: string):
   return { refusal: why, detail }
 }
 
-/** Waiting for as long as the response says, else these seconds. */
+/** The wait is as long as the response says, else these seconds. */
 export function busy(response: RecordResponse, detail: string, otherwise: number): RecordRefusal {
   return { refusal: 'busy', detail, retryAfter: retryAfterIn(response, otherwise) }
 }
 
-/** Too many requests, a failure of the server, or another page. */
+/** Recognises too many requests, a failure of the server, and another page. */
 export function troubleIn(
   response: RecordResponse,
   waitSeconds: number,

@@ -19,7 +19,7 @@ import {
 } from './delivery.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade, type SimulatedEvents } from './event.ts'
 
-/** LTI Assignment and Grade Services 2.0. */
+/** Reads a score of LTI Assignment and Grade Services 2.0 in an envelope of Standard Webhooks. */
 export const readStandardEvent: EventReader = ({ body, settings, at }) => {
   const name = labelAt(body, 'type')
   if (name === '') throw malformedPayload('type is required.')

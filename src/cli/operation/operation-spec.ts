@@ -62,39 +62,39 @@ export interface OperationSpec<O extends Call> {
   readonly name: string
   readonly summary: string
   readonly description?: string
-  /** By default those of the HTTP method of its operation. */
+  /** Default: those of the HTTP method of its operation. */
   readonly writes?: readonly Effect[]
   /** Schemas of what it prints, if that is not the response. */
   readonly prints?: readonly string[]
-  /** Lazily, since help does not need the contract. */
+  /** Loaded lazily, since help does not need the contract. */
   readonly operation: () => Promise<O>
   readonly arguments?: { readonly [Name in keyof Params<O>]: Argument }
   /** A field that is an argument, such as the learner of a grade. */
   readonly subject?: { readonly field: string; readonly argument: Argument }
-  /** `courses`, if the last argument may be several, or come from `--ids`. */
+  /** Plural noun, `courses`, if the last argument may be several, or come from `--ids`. */
   readonly several?: string
-  /** For arguments that are not ids; it may cache what it reads for further things. */
+  /** Looks up arguments that are not ids; it may cache what it reads for further things. */
   readonly finds?: (finding: Finding) => Promise<Find>
   /** Adds `--if-not-exists`, and `--upsert` if it can be updated. */
   readonly exists?: Existing
   readonly flags?: readonly Flag[]
-  /** By dotted path of the body. */
+  /** Fields of the body by dotted path. */
   readonly fields?: FieldFlags
   readonly query?: FieldFlags
-  /** Such as the status of `publish`. */
+  /** Constant fields, such as the status of `publish`. */
   readonly fixed?: BodyInput<O>
   /** Some platforms have no defaults; our server may adjust these (`lenient`). `now` is ISO 8601 in UTC. */
   readonly presumed?: (now: string) => Partial<BodyInput<O>>
   readonly password?: PasswordUse
   /** A secret of another system, from standard input. */
   readonly secretField?: { readonly field: string; readonly input: SecretInput }
-  /** If this field of the body is true, the answer lacks the secret. */
+  /** Field of the body that, if true, leaves the secret out of the answer. */
   readonly secretUnless?: string
   /** Hint if the response with the secret is lost. */
   readonly ifLost?: string
-  /** A PUT: adds `--unset` and requires at least one change. */
+  /** True for a merge patch (PUT): adds `--unset` and requires at least one change. */
   readonly merge?: true
-  /** Adds `--if-version`. */
+  /** True for a resource with versions: adds `--if-version`. */
   readonly versioned?: true
   readonly columns?: readonly string[]
   /** Printed in a table or CSV instead of the whole answer. */

@@ -22,9 +22,9 @@ export interface PlanOptions {
   readonly protectedRole?: string
   /** Keys of the courses in which `prune` removes records; by default everywhere. */
   readonly courses?: readonly string[]
-  /** `prune` deletes all undeclared lessons, whatever their label, and nothing else; unchanged courses stay in the plan. */
+  /** For course files: `prune` deletes all undeclared lessons, whatever their label, and nothing else. */
   readonly isOfCourses?: boolean
-  /** Leaves them out with a note, instead of refusing all. */
+  /** Leaves out records that refer to unknown ones, with a note, instead of refusing all. */
   readonly skipsUnknown?: boolean
 }
 

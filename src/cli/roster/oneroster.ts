@@ -60,9 +60,7 @@ const people = peopleForm('sourcedId', {
 })
 const courseDataset = namedColumns(courses, { externalId: 'sourcedId' })
 
-/**
- * Sessions are terms, classes are courses, results are grades. Clear rows against the specification are read and counted.
- */
+/** Sessions are terms, classes are courses, results are grades. Clear rows against the specification are read and counted. */
 export async function readOneRoster(reading: Reading): Promise<void> {
   const hasClasses = reading.files.has('classes')
   const hasRoles = reading.files.has('roles')

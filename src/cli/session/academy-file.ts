@@ -94,10 +94,7 @@ function isDatabase(path: string): boolean {
 
 const mebibyte = 1024 * 1024
 
-/**
- * Ctrl-C aborts the upgrade. It takes 43 s of processor time per gigabyte, with 1 million learners and 5 million
- * enrolments.
- */
+/** Ctrl-C aborts the upgrade. It takes 43 s of processor time per gigabyte, with 1 million learners and 5 million enrolments. */
 export function upgradeNotes(
   io: Pick<Io, 'stderr' | 'signal'>,
   path: string,

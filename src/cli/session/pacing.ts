@@ -1,8 +1,6 @@
 /** Runs as much at once as the other side accepts. */
 export interface Pacing {
-  /**
-   * Starts after all earlier work in one of its lanes, which is about the same records. Throws the error of earlier work.
-   */
+  /** Starts after all earlier work in one of its lanes, which is about the same records. Throws the error of earlier work. */
   run(work: () => Promise<void>, lanes?: readonly string[]): Promise<void>
   /** Throws the error of any work. */
   settled(): Promise<void>
