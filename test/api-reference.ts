@@ -226,10 +226,8 @@ function isRecord(value: unknown): boolean {
 
 /** Formats JSON for a page: a short list or object stays on one line. */
 function json(value: unknown, indent = ''): string {
-  const flat = JSON.stringify(value)?.replaceAll(/(?<=[{[,:])(?=\S)/g, '') ?? 'null'
-  const spaced = oneLine(value)
-  if (spaced.length + indent.length <= 96 || typeof value !== 'object' || value === null)
-    return spaced || flat
+  const flat = oneLine(value)
+  if (flat.length + indent.length <= 96 || typeof value !== 'object' || value === null) return flat
   const inner = `${indent}  `
   if (Array.isArray(value))
     return `[\n${value.map((item) => inner + json(item, inner)).join(',\n')}\n${indent}]`
@@ -241,7 +239,7 @@ function json(value: unknown, indent = ''): string {
 
 function oneLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(oneLine).join(', ')}]`.replaceAll('"…"', '…')
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${oneLine(item)}`)
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`.replaceAll('"…": "…"', '…')
 }

@@ -384,34 +384,23 @@ interface RunnerOptions {
   readonly systemPath?: string
 }
 
-/** Result of a job: its last step that ran, and all that its steps have printed and set. */
-interface Ran extends Ended {
-  /** Standard output and error of all steps, as the log has them. */
-  readonly log: string
-  /** Markdown of all summaries. */
-  readonly summary: string
-  /** Outputs of the steps with an id. */
-  readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Variables from GITHUB_ENV. */
-  readonly env: Readonly<Record<string, string>>
-  /** Names of the actions of others that were used, in order. */
-  readonly used: readonly string[]
-}
-
 /** Options of the shell, with `shell: bash` and without: docs.github.com, workflow syntax, `jobs.<job_id>.steps[*].shell`. */
 const shellOptions = { bash: ['--noprofile', '--norc', '-e', '-o', 'pipefail'], none: ['-e'] }
 const nothing: Ended = { code: 0, signal: null, stdout: '', stderr: '' }
 
 /**
  * Runs the steps of a job as the runner of GitHub does: its expressions, composite actions of this project, the files
- * GITHUB_OUTPUT, GITHUB_ENV and GITHUB_PATH, and conditions. Actions of others are fakes.
+ * GITHUB_OUTPUT, GITHUB_ENV and GITHUB_PATH, and conditions. Actions of others are fakes. Returns the last step that ran,
+ * and all that its steps have printed and set.
  */
-async function runSteps(job: Job, options: RunnerOptions): Promise<Ran> {
+async function runSteps(job: Job, options: RunnerOptions) {
   const { home, actions = {}, values = {}, replace = (text) => text } = options
   const [work, temp] = [join(home, 'work'), join(home, 'temp')]
   const path = [...(options.path ?? [])]
   const variables: Record<string, string> = {}
+  /** Names of the actions of others, in order. */
   const used: string[] = []
+  /** Standard output and error of all steps. */
   let log = ''
   let summary = ''
   let files = 0

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { StoredTokens } from '../../src/config/profiles.ts'
-import type { HttpRequest, Transport } from '../../src/contract/http.ts'
+import type { HttpRequest } from '../../src/contract/http.ts'
 import { test as base, stoppedClock } from '../helpers/academy.ts'
 import { type Ran, type RunOptions, type TestCli, type TestCliOptions, testCli } from '../helpers/cli.ts'
 import { expectClearError } from '../helpers/result.ts'
@@ -26,16 +26,6 @@ type Step = Given | Error | (() => Promise<Given>)
  * The response of a path: always the same, or several in turn with the last one repeated; an error is thrown.
  */
 type Script = Step | Step[]
-
-/** A platform with scripted responses, and the requests that it received. */
-export interface School {
-  /** Responses by path; any other path is not found. */
-  readonly scripts: Map<string, Script>
-  readonly requests: readonly HttpRequest[]
-  /** Forms that a path received, in order. */
-  forms(path: string): URLSearchParams[]
-  readonly transport: Transport
-}
 
 /** The metadata of the platform. */
 export const metadata = {
@@ -65,9 +55,12 @@ export const page: Given = {
   body: '<!doctype html><title>Welcome</title>',
 }
 
-/** A platform that accepts every sign-in. */
-export function openSchool(): School {
+/** A platform with scripted responses, which accepts every sign-in, and the requests that it received. */
+export type School = ReturnType<typeof openSchool>
+
+export function openSchool() {
   const requests: HttpRequest[] = []
+  /** Responses by path; any other path is not found. */
   const scripts = new Map<string, Script>([
     [wellKnown, { body: metadata }],
     ['/token', { body: tokens }],
@@ -85,8 +78,9 @@ export function openSchool(): School {
   return {
     scripts,
     requests,
-    forms: (path) => requests.filter(({ url }) => new URL(url).pathname === path).map(formIn),
-    transport: async (request) => {
+    /** Forms that a path received, in order. */
+    forms: (path: string) => requests.filter(({ url }) => new URL(url).pathname === path).map(formIn),
+    transport: async (request: HttpRequest) => {
       requests.push(request)
       const { origin, host, pathname } = new URL(request.url)
       if (host !== new URL(school).host) throw new Error(`no server is at ${origin}`)

@@ -323,17 +323,6 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', (
     await dashboard.keyboard.press('Tab')
     expect(await dashboard.locator('main :focus').count()).toBe(1)
   })
-
-  test('needs no script', async ({ browser, school }) => {
-    const context = await browser.newContext({ javaScriptEnabled: false })
-    const page = await context.newPage()
-    await page.goto(`${school.url}/dashboard/keys`)
-    await signIn(page, school.email, school.password)
-    await page.getByLabel('Name').fill('without script')
-    await page.getByRole('button', { name: 'Create key' }).click()
-    await page.locator('code').filter({ hasText: 'lpk_' }).waitFor()
-    await context.close()
-  })
 })
 
 const longId = 'block-v1:School+BIO101+2026T1+type@problem+block@8e6a1c0b2d3f4a5b6c7d8e9f0a1b2c3d'

@@ -82,43 +82,6 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', ()
     expect(complaints).toEqual([])
   })
 
-  test('tells a wrong password from a right one, and another account from the first', async ({
-    served,
-    cli,
-    page,
-  }) => {
-    const admin = served.firstPassword!
-    const email = 'ada@school.example'
-    const password = 'a long enough password'
-    const made = await served.fetch('/v1/users', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${served.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ email, password, role: 'instructor' }),
-    })
-    expect(made.status).toBe(201)
-    const ran = await login(
-      cli,
-      served.url,
-      async () => {
-        await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-        await signIn(page, { ...admin, password: 'not the password' })
-        await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/Incorrect e-mail address/)
-        await saveScreenshot(page, 'wrong-password')
-        await page.getByLabel('Password').fill(admin.password)
-        await page.getByRole('button', { name: 'Sign in' }).click()
-        await page.getByRole('button', { name: 'Use another account' }).click()
-        await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-        await signIn(page, { email, password })
-        await page.getByText('which your role does not allow').waitFor()
-        await page.getByRole('button', { name: 'Allow', ...wholeName }).click()
-        await page.waitForURL(/callback/)
-      },
-      '--scopes read,write,admin',
-    )
-    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining(`as ${email}`) })
-    expect(ran.stderr).toContain('read write')
-  })
-
   test('of a device takes the code that the terminal shows', async ({ served, cli, page, complaints }) => {
     const aborted = new AbortController()
     const printed: string[] = []

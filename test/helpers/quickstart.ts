@@ -7,18 +7,11 @@ import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { start } from './academy.ts'
 import { type Ran, type TestCli, testCli } from './cli.ts'
 
-/** Output of quickstart, and the files that it left in a home. */
-interface Quickstarted {
-  readonly home: string
-  readonly ran: Ran
-  readonly files: readonly { readonly path: string; readonly mode: number; readonly bytes: Buffer }[]
-}
-
 /** How many of the example learners the academy has: a few suffice where figures do not matter. */
 export type Learners = 'all' | 'few'
 
 /** Results of quickstart, which takes a second: the tests of a worker copy them. */
-const originals: Partial<Record<Learners, Promise<Quickstarted>>> = {}
+const originals: Partial<Record<Learners, ReturnType<typeof makeOriginal>>> = {}
 
 /** Copies the result of quickstart into the home of a program; returns what quickstart printed. */
 export async function putQuickstart({ home, config }: TestCli, learners: Learners = 'all'): Promise<Ran> {
@@ -33,7 +26,8 @@ export async function putQuickstart({ home, config }: TestCli, learners: Learner
   return { ...ran, stdout: ran.stdout.replaceAll(from, home) }
 }
 
-async function makeOriginal(learners: Learners): Promise<Quickstarted> {
+/** Returns the output of quickstart, and the files that it left in a home. */
+async function makeOriginal(learners: Learners) {
   let time = Date.parse(start)
   // Each record gets its own time, so that lists have a fixed order.
   const now = () => ++time

@@ -98,11 +98,6 @@ describe('Standard Webhooks', () => {
   const check = (changes: Record<string, string>, body = text) =>
     outcome('standard', delivery({ ...standardHeaders(text), ...changes }, body))
 
-  test('a delivery signed by the library of Standard Webhooks is authentic', async () => {
-    const signature = new StandardWebhook(secret).sign('msg_1', new Date(now), text)
-    expect(await check({ 'webhook-signature': signature })).toBe('authentic')
-  })
-
   test('a delivery signed here is authentic to that library', async () => {
     // The library compares with the machine's clock.
     const { headers, body } = await signed('standard', { now: Date.now() })

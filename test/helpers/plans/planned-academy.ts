@@ -1,27 +1,14 @@
 import type { Sql } from 'sql-template-tag'
-import { onPostgres, openTestAcademy, type TestAcademy } from '../test-academy.ts'
+import { onPostgres, openTestAcademy } from '../test-academy.ts'
 import { unknownFaults } from './known-plans.ts'
 import { type Plans, sqlitePlans } from './plan-faults.ts'
 import { watchDatabase } from './watched-database.ts'
 
-/** An academy whose statements are planned: it tells which of them read or sort a table from end to end. */
-export interface PlannedAcademy {
-  readonly academy: TestAcademy
-  readonly plans: Plans
-  /** Returns the faults in the plans of the statements that some work caused. */
-  faultsOf(work: () => Promise<unknown>): Promise<string[]>
-  /**
-   * Does the same twice: in an academy whose filters leave few rows, and in one whose filters leave very many. On PostgreSQL
-   * once, as its planner has statistics of how many each filter leaves.
-   */
-  faultsAtEachSize(work: () => Promise<unknown>): Promise<string[]>
-  close(): Promise<void>
-}
-
 /** How many times more rows than there are a large academy says there are. */
 const many = 1_000_000
 
-export async function openPlannedAcademy(): Promise<PlannedAcademy> {
+/** Opens an academy whose statements are planned: it tells which of them read or sort a table from end to end. */
+export async function openPlannedAcademy() {
   let isLarge = false
   let statements = new Map<string, Sql>()
   let plans: Plans | undefined
@@ -38,6 +25,7 @@ export async function openPlannedAcademy(): Promise<PlannedAcademy> {
   plans = made
   const faultsByText = new Map<string, string[]>()
 
+  /** Returns the faults in the plans of the statements that some work caused. */
   async function faultsOf(work: () => Promise<unknown>): Promise<string[]> {
     statements = new Map()
     await work()
@@ -50,6 +38,10 @@ export async function openPlannedAcademy(): Promise<PlannedAcademy> {
     return unknownFaults(faults)
   }
 
+  /**
+   * Does the same twice: in an academy whose filters leave few rows, and in one whose filters leave very many. On PostgreSQL
+   * once, as its planner has statistics of how many each filter leaves.
+   */
   async function faultsAtEachSize(work: () => Promise<unknown>): Promise<string[]> {
     const faults: string[] = []
     for (isLarge of onPostgres ? [true] : [false, true]) faults.push(...(await faultsOf(work)))
