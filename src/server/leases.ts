@@ -12,10 +12,7 @@ const leaseMs = 60_000
 
 type StoredLease = Omit<Lease, 'userEmail'>
 
-/**
- * Routes of the lease. Leases are not audited, which would add an entry every few seconds; changes made under
- * them are.
- */
+/** Leases are not audited, which would add an entry every few seconds; changes made under them are. */
 export const leaseRoutes = routesOf(leases, {
   async take(call) {
     const { database, now, principal } = call
@@ -63,10 +60,7 @@ async function shown(database: Database, lease: StoredLease): Promise<Lease> {
   return { ...lease, userEmail: (await findUser(database, lease.userId)).email }
 }
 
-/**
- * Returns a 409 that names who applies, since when, and when the lease ends unless renewed; `time` is the
- * server's.
- */
+/** 409 that names who applies, since when, and when the lease ends unless renewed; `time` is the server's. */
 async function inProgress({ database, now }: Call, current: StoredLease): Promise<ProblemError> {
   const lease = await shown(database, current)
   const detail = `Another apply is in progress: ${lease.userEmail}, ${lease.holder}, since ${lease.takenAt}.`

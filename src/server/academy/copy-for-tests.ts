@@ -4,10 +4,7 @@ import { backUp } from '../database/sqlite/backup.ts'
 import { openAcademyFile } from './open-academy.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 
-/**
- * Nothing of the copy reaches other systems: its endpoints are disabled, and their secrets cannot be decrypted. Throws
- * DatabaseError.
- */
+/** The copy reaches no other system: endpoints are disabled, secrets cannot be decrypted. Throws DatabaseError. */
 export async function copyForTests({
   from,
   to,

@@ -16,10 +16,7 @@ export function callerOf({
   return { name: principal.userId, isClientGone }
 }
 
-/**
- * Callers take turns. Both throw 429 if the caller has too many waiting, and 408, for the log, if the client has
- * disconnected.
- */
+/** Callers take turns. Both throw 429 if the caller has too many waiting, and 408 if the client has disconnected. */
 export interface Passwords {
   /** Null if it is too common. */
   hash(caller: PasswordCaller, password: string): Promise<string | null>

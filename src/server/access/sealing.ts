@@ -34,10 +34,7 @@ export interface Sealing {
   open(place: string, sealed: string): string
   /** Undefined if sealed texts can be opened. */
   trouble(database: Database): Promise<string | undefined>
-  /**
-   * The next secret creates a new key or uses the existing file; texts sealed before may be lost. Returns the previous
-   * key's id.
-   */
+  /** The next secret gets a new key, or that of the file; earlier texts may be lost. Returns the previous key's id. */
   forget(database: Database): Promise<{ readonly keyId: string }>
 }
 

@@ -58,10 +58,7 @@ export function visibleCourses(seer: Seer, alias = 'courses'): Sql | undefined {
     or exists (select 1 from progress p where p.course_id = ${course}.id and p.user_id = ${userId}))`
 }
 
-/**
- * Undefined for all. A learner sees themselves, an instructor also everyone with an enrolment in a course that they
- * teach.
- */
+/** Undefined for all. A learner sees themselves, an instructor also everyone enrolled in a course that they teach. */
 export function visibleUsers(seer: Seer, alias = 'users'): Sql | undefined {
   const { sees, userId } = seer.principal
   if (sees === 'all') return undefined
@@ -105,10 +102,7 @@ function isParticipant(seer: Seer): Sql {
   return sql`seen.status <> 'deleted' and ${isTaught(seer, sql`seen.course_id`) ?? empty}`
 }
 
-/**
- * A condition on enrolments, progress or grades: the caller's own, or those of courses that they teach. Undefined for
- * all.
- */
+/** On enrolments, progress or grades: the caller's own, or of courses that they teach. Undefined for all. */
 export function visibleRecords(seer: Seer, alias: 'e' | 'p' | 'g'): Sql | undefined {
   const { sees, userId } = seer.principal
   const table = raw(alias)

@@ -86,10 +86,7 @@ async function countCompletions({ database, filter, enrolled, periods }: Activit
   })
 }
 
-/**
- * Of several entries of a grade with one time of grading only the first counts: the others correct its score, name or
- * weight.
- */
+/** Entries of a grade with one time of grading count once: the later ones correct score, name or weight. */
 async function countGrades({ database, filter, enrolled, periods }: ActivityScope) {
   const isScore = (step: 's' | 'q') =>
     step === 's' ? sql`s.published = 1 and s.cleared = 0` : sql`q.published = 1 and q.cleared = 0`

@@ -66,10 +66,7 @@ export function toRow(cells: readonly Cell[]): LearnerRow {
   ) as LearnerRow
 }
 
-/**
- * SQLite keeps the order of a cross join, so the first table decides which index is used. PostgreSQL chooses an order
- * itself.
- */
+/** SQLite keeps the order of a cross join: the first table decides which index is used. PostgreSQL chooses itself. */
 export interface Joined {
   readonly tables: Sql
   readonly on: Sql

@@ -22,10 +22,7 @@ const applicationName = 'learnctl copy'
 /** Counting the rows of a large table takes some seconds. */
 const statementMs = 600_000
 
-/**
- * Opens the source first, so that an error creates no target. Throws DatabaseError, and CopyError if a server is
- * connected.
- */
+/** Opens the source first: an error creates no target. Throws DatabaseError, and CopyError if a server is connected. */
 export async function openCopyEnds(from: CopyPlace, to: CopyPlace, now: () => Date): Promise<CopyEnds> {
   const open: Store[] = []
   const close = async () => {

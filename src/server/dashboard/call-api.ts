@@ -53,10 +53,7 @@ export function signedInRequestOf(visit: Visit, visitor: Visitor, user: SignedIn
   return { ...visit, visitor, user, principal: principalOf(user) }
 }
 
-/**
- * In one transaction. Throws 403 if the access ended or the role changed since the request was authenticated: its body
- * may take long to arrive.
- */
+/** Throws 403 if access ended or the role changed since the request came: its body may take long to arrive. */
 export function writeFor<Result>(
   signedIn: SignedInRequest,
   work: (signedIn: WritingRequest) => Promise<Result>,

@@ -267,10 +267,7 @@ function integrationTabs({ base }: SignedInRequest, shown: IntegrationTab): Chil
 
 type SearchQuery = Readonly<Record<string, string | undefined>>
 
-/**
- * Finds a record by its complete external id, too, which comes first. The index of external ids finds it, so that the
- * search itself is that of the API.
- */
+/** The index of external ids finds this record, first, so that the search itself is that of the API. */
 async function readWithExternalId<Item>(
   query: SearchQuery,
   read: (query: SearchQuery) => Promise<FilePage<Item>>,

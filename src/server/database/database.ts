@@ -51,10 +51,7 @@ export type Searched = (typeof searched)[number]
 
 export interface SearchIndex {
   create(table: Searched): Sql[]
-  /**
-   * Indexes some of the rows that are not in the index yet; true if there are more. Undefined if the database indexes
-   * each row as it is written.
-   */
+  /** Indexes some more rows; true if there are others. Undefined if the database indexes each row as it is written. */
   readonly fill?: (database: Database, table: Searched) => Promise<boolean>
   /** Finds a text of at least three characters, given in lower case. */
   find(table: Searched, text: string): SearchHits
@@ -76,10 +73,7 @@ export interface Database {
   /** In column order. */
   cells(query: Sql): Promise<Cell[][]>
   run(query: Sql): Promise<number>
-  /**
-   * As arrays, some hundred at a time, from one snapshot of the committed data, on a separate connection that `return`
-   * releases.
-   */
+  /** Some hundred at a time, from one snapshot of the committed data, on a separate connection that `return` releases. */
   stream(query: Sql): AsyncIterableIterator<Cell[][]>
 }
 

@@ -16,10 +16,7 @@ const checkByDatabase = new WeakMap<object, Check>()
 
 type Asked = Pick<Store, 'one' | 'requireFiles'>
 
-/**
- * Throws 503 if it fails, is damaged, has lost a file, or does not respond in time. Checks at most once a second, and
- * never twice at a time.
- */
+/** Throws 503 if it fails, is damaged, lost a file, or is late. Checks at most once a second, never twice at a time. */
 export async function requireAnswering(database: Asked, timeoutMs = defaultTimeoutMs): Promise<void> {
   try {
     database.requireFiles?.()

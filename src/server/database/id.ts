@@ -37,10 +37,7 @@ const maxFirstCount = 2 ** (8 * counterBytes - 1)
 
 export type IdMaker = (prefix: IdPrefix) => string
 
-/**
- * Prefix, nine characters for the time in ms, twenty random ones (80 bits). Ids sort by creation, also within a
- * millisecond.
- */
+/** Prefix, nine characters for the time, twenty random ones (80 bits). Sorts by creation, also within a millisecond. */
 export function idMaker(now: () => Date): IdMaker {
   const bytes = Buffer.alloc(randomBytes * idsPerDraw)
   let used = bytes.length

@@ -113,10 +113,7 @@ export async function resolveFilter(
   throw notFound(table, [reference], parameter)
 }
 
-/**
- * A comma list, to distinct ids; a list that matches as a whole is one reference. Throws 404 that lists all references
- * that are not found or not `visible`.
- */
+/** A list that matches as a whole is one reference. Throws 404 that lists all that are not found or not `visible`. */
 export async function resolveFilters(
   database: Database,
   table: Table,

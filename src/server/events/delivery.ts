@@ -10,10 +10,7 @@ export interface EndpointDelivery {
   readonly maxConcurrent: number
   /** Minimum time from one delivery to the next, of all servers together; 0 for none. */
   readonly intervalMs: number
-  /**
-   * In the order of creation. Returns the outcome of each, or one for all. If it throws, all have failed without a
-   * response.
-   */
+  /** In the order of creation. Returns each outcome, or one for all. If it throws, all have failed without a response. */
   readonly deliver: (
     messages: readonly Claimed[],
     delivery: Delivery,

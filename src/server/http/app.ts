@@ -28,10 +28,7 @@ type Place =
   | { readonly method: string; readonly path: string; readonly route: Route; readonly webRoute?: never }
   | { readonly method: string; readonly path: string; readonly route?: never; readonly webRoute: WebRoute }
 
-/**
- * Converts errors to problem details, and logs each request. Loads the routes of a resource when the first request needs
- * them.
- */
+/** Converts errors to problem details, and logs each request. Loads the routes of a resource when first needed. */
 export function createApp(
   app: AppOptions,
   routesOf: RoutesOf,

@@ -42,10 +42,7 @@ export function readIdempotencyKey(header: string): string {
   })
 }
 
-/**
- * In the caller's transaction, which an error of `work` rolls back; `toStored` removes secrets. Throws 422
- * `idempotency_mismatch`.
- */
+/** An error of `work` rolls back; `toStored` removes secrets. Throws 422 `idempotency_mismatch`. */
 export async function runOnce(
   database: Database,
   request: IdempotentRequest,
@@ -140,10 +137,7 @@ function replay(stored: RecordRow, print: string): Reply {
   return { status: stored.status, headers: { ...headers, 'idempotent-replayed': 'true' }, body: stored.body }
 }
 
-/**
- * An error's reply is stored, too, in a second transaction after the rollback. `allowedIn` throws if the caller has lost
- * access.
- */
+/** An error's reply is stored in a second transaction. `allowedIn` throws if the caller has lost access. */
 export async function writeOnce(
   database: Store,
   context: RequestContext,

@@ -23,10 +23,7 @@ export async function readJsonBody(request: HttpRequest, merge: boolean): Promis
   return { bytes, value: parseJson(bytes) }
 }
 
-/**
- * At most 128 KiB and 100 fields: forms mostly come from anonymous clients, and many small fields take seconds. Throws
- * 413 and 415.
- */
+/** At most 128 KiB and 100 fields, because parsing many small ones takes seconds. Throws 413 and 415. */
 export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   requireType(request, ['application/x-www-form-urlencoded'])
   const text = Buffer.from(await readBytes(request, 128 * 1024)).toString()
@@ -120,10 +117,7 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
   }
 }
 
-/**
- * Columns do not store the sign, so each update would count as a change. Skips parts beyond the bounds of
- * `findBoundedFaults`, which are refused.
- */
+/** Columns do not store the sign: each update would be a change. Skips what `findBoundedFaults` refuses. */
 function withoutNegativeZeros(value: unknown, depth: number): unknown {
   if (value === 0) return 0
   if (depth >= maxDepth) return value

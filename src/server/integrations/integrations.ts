@@ -213,10 +213,7 @@ const secretWords: Readonly<Record<SingleSecret, string>> = {
   refreshToken: 'refresh token',
 }
 
-/**
- * A user who can change the address must not be able to read the secrets that it receives: they must be sent again or
- * removed. Throws 422.
- */
+/** Throws 422: a user who changes an address must not get the secrets; they must be sent again or removed. */
 function requireSecretsAgain(
   stored: Integration | undefined,
   sent: object,

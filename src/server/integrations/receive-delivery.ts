@@ -186,8 +186,8 @@ interface StoredPayload extends StoredDelivery {
 class StoredMeanwhile extends Error {}
 
 /**
- * Once, in one transaction, also with concurrent duplicates; an earlier duplicate needs no write. Above the integration's
- * daily limit, throws 429, then stores events that need no later match without their payload.
+ * Once, in one transaction, also with concurrent duplicates; an earlier duplicate needs no write. Throws 429 above the
+ * daily limits; above that of bytes, a delivery that needs no later match is stored without its payload instead.
  */
 export async function storeDelivery(
   database: Store,

@@ -33,10 +33,7 @@ export const longReadLimits: LongReadLimits = {
 const retryAfterSeconds = 5
 const busy = () => tooMany('exports and reports at once', retryAfterSeconds)
 
-/**
- * Threads start on demand; each prepares one reply at a time, and owners take turns. After `close`, every read throws
- * 503.
- */
+/** Each thread prepares one reply at a time, and owners take turns. After `close`, every read throws 503. */
 export class ThreadPool implements LongReads {
   readonly #data: ThreadData
   readonly #limits: LongReadLimits

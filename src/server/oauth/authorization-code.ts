@@ -32,10 +32,7 @@ export interface AuthorizationRequest {
   readonly prompts: readonly Prompt[]
 }
 
-/**
- * Throws 400, for the user, if the recipient is not certain: browsers are never redirected to an unregistered URI (RFC
- * 6749 §4.1.2.1).
- */
+/** Throws 400, for the user: browsers are never redirected to an unregistered URI (RFC 6749 §4.1.2.1). */
 export async function recipientOf({ database, query }: Visit): Promise<Recipient> {
   const client = await findClient(database, readForUser(query, 'client_id'))
   if (!client) throw unanswerable('The application is not registered here (client_id).')
@@ -114,10 +111,7 @@ function promptsOf(query: URLSearchParams): readonly Prompt[] {
 
 const loopbackPort = /^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/
 
-/**
- * Equal but for the port of 127.0.0.1 and [::1] (RFC 9700 §4.1.3, RFC 8252 §7.3); not normalized, so that all parsers
- * agree.
- */
+/** Equal but for the port of 127.0.0.1 and [::1] (RFC 8252 §7.3, RFC 9700 §4.1.3); not normalized on purpose. */
 export function isRegistered(asked: string, registered: readonly string[]): boolean {
   return registered.some((uri) => removePort(uri) === removePort(asked)) && URL.canParse(asked)
 }

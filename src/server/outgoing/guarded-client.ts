@@ -97,10 +97,7 @@ export type Resolve = (
 
 const connectMs = 10_000
 
-/**
- * Checks the address of each connection, also through a proxy: a host that resolves differently the second time gains
- * nothing.
- */
+/** Checks each connection's address, also through a proxy: a host cannot resolve differently the second time. */
 function createGuardedConnect(
   targets: Targets,
   build: typeof buildConnector,

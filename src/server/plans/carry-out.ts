@@ -277,10 +277,7 @@ async function remove(perform: Perform, kind: RecordKind, { record_id: id, recor
   }
 }
 
-/**
- * A lesson may name its course by the step that creates it (`step:0`), and its module by the title: the plan may make
- * both.
- */
+/** The plan may make both: a course is named by the step that creates it (`step:0`), a module by its title. */
 async function bodyOf(call: Call, plan: Begun, { noun, record }: StepRow): Promise<JsonObject> {
   const given = JSON.parse(record) as JsonObject
   if (noun !== 'lesson' || given['courseId'] === undefined) return given

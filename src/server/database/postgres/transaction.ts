@@ -9,10 +9,7 @@ interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
   readonly nameOf: (text: string) => string | undefined
 }
 
-/**
- * Leases a connection from its first statement to its end. `begin` and savepoints are not awaited but sent with the next
- * statement.
- */
+/** Leases a connection until it ends. `begin` and savepoints are not awaited but sent with the next statement. */
 export class OpenTransaction {
   readonly statements: Transaction
   readonly #connection: Connection
@@ -46,10 +43,7 @@ export class OpenTransaction {
     return this.#obstacle
   }
 
-  /**
-   * Throws an obstacle, an error that no savepoint undid, and 503 if the response to the commit was lost: its outcome is
-   * then unknown.
-   */
+  /** Throws an obstacle, an error that no savepoint undid, and 503 if the outcome of the commit is unknown. */
   async commit(): Promise<void> {
     this.#requireWhole()
     try {

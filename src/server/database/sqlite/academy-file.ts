@@ -84,10 +84,7 @@ function link(draft: string, path: string): void {
 const restore = 'Restore it from a backup, or delete it and run the command again to create a new academy'
 const betweenLooksMs = 20
 
-/**
- * SQLite would silently treat a file of zero bytes as empty, and one without its write-ahead log as an older state.
- * Throws DatabaseError.
- */
+/** SQLite would treat zero bytes as empty, and a file without its log as an older state. Throws DatabaseError. */
 export function requireContent(path: string): void {
   const file = statSync(path)
   if (file.isDirectory()) throw new DatabaseError(path, 'is a directory')

@@ -139,10 +139,7 @@ function isSystem(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error
 }
 
-/**
- * By primary code (full, read-only, cannot be opened) or failed operation (write, fsync, directory fsync, truncate): the
- * source is only read.
- */
+/** The source is only read: full, read-only, not opened, or a failed write, fsync, directory fsync or truncate. */
 function isFaultOfTarget({ errcode }: SqliteFault): boolean {
   return [8, 13, 14].includes(errcode & 0xff) || [0x30a, 0x40a, 0x50a, 0x60a].includes(errcode)
 }
@@ -166,10 +163,7 @@ class DatabaseInUse extends Error {
   }
 }
 
-/**
- * After a checkpoint of its log. A file that is not a valid database counts as unused. Throws DatabaseInUse and
- * DatabaseError.
- */
+/** A file that is not a valid database counts as unused. Throws DatabaseInUse and DatabaseError. */
 export function withSoleUse(path: string, work: () => void): void {
   const connection = existsSync(path) ? take(path) : null
   try {

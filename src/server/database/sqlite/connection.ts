@@ -7,10 +7,7 @@ export const lockWaitMs = 10_000
 
 const logLimitBytes = 16 * 1024 * 1024
 
-/**
- * In pages. The checkpoint syncs the disk and writes each page once. Fits in the limit of the log, with room for the
- * transaction that triggers it.
- */
+/** Pages, each written once by the checkpoint. Leaves room in the log for the transaction that triggers it. */
 const checkpointPages = 3000
 
 // secure_delete: an erased person leaves no trace (SQLite, PRAGMA secure_delete).
