@@ -80,7 +80,7 @@ export class Sender {
     })
   }
 
-  /** Makes a second one after a 401, with a new credential if there is one. */
+  /** Makes a second attempt after a 401, with a new credential if there is one. */
   async #attempt<T>(
     request: OutgoingRequest,
     attempt: number,

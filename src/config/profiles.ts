@@ -198,7 +198,7 @@ async function writeProfiles(directory: string, profiles: Profiles): Promise<voi
   conf.store = { version: 1, ...profiles }
 }
 
-/** Files of conf when a process was killed: they contain credentials. The lock excludes other writers. */
+/** A killed process leaves files of conf, with credentials. The lock excludes other writers. */
 function removeLeftovers(directory: string): void {
   const left = readdirSync(directory).filter((name) => name.startsWith('profiles.json.tmp-'))
   for (const name of left) rmSync(join(directory, name), { force: true })

@@ -25,7 +25,7 @@ export function recordName(dataset: string): string {
 /** Datasets whose records name no people; a group names its members. */
 export const withoutPeople: readonly Dataset['name'][] = ['terms', 'courses', 'lessons']
 
-/** Their values are not shown to all readers of a repository. */
+/** Values of such records are not shown to all readers of a repository. */
 export function isAboutPeople({ name }: Pick<Dataset, 'name'>): boolean {
   return !withoutPeople.includes(name)
 }
@@ -39,18 +39,18 @@ export const referredNouns = {
   groups: 'group',
 } as const satisfies Readonly<Record<ReferredName, keyof Names>>
 
-/** External ids and addresses in place of ids, and without fields that the server sets. */
+/** Records of one kind in files: with external ids and addresses in place of ids. */
 export interface Dataset {
   readonly name: DatasetName | 'mappings' | `${'term' | 'group' | 'membership'}s`
   readonly noun: string
-  /** An import checks and sends them if a record lacks them. */
+  /** Defaults that an import checks and sends if a record lacks them. */
   readonly presumed?: JsonObject
   /** An absent field has its default. */
   readonly schema: z.ZodObject
   readonly columns: readonly Column[]
-  /** The first set that the record has in full identifies it. */
+  /** Sets of fields; the first one that a record has in full identifies it. */
   readonly keys: readonly (readonly string[])[]
-  /** They may move from one record to another. */
+  /** Fields with unique values, which may move from one record to another. */
   readonly unique?: readonly string[]
   /** Field whose equal values require creating records in file order, such as the course of lessons. */
   readonly inOrderOf?: string
@@ -64,7 +64,7 @@ export interface Dataset {
   toRecord(shown: JsonObject, names: Names): Promise<JsonObject>
   /** `current` is null for a new record. Throws a RecordError, such as for a module that the course lacks. */
   toBody(record: JsonObject, current: JsonObject | null, names: Names): Promise<JsonObject>
-  /** Default the record itself. */
+  /** Default: the record itself. */
   toItem?(record: JsonObject): JsonObject
 }
 
@@ -73,19 +73,19 @@ interface DatasetOperations {
   readonly list: Call
   /** Set if `list` shows only those of one user. */
   readonly all?: Call
-  /** Oldest first. */
+  /** Lists earlier states of records, oldest first. */
   readonly history?: Call
   readonly get?: Call
   readonly create: Call
   readonly update?: Call
   readonly delete?: Call
-  /** In one request; the server matches each by its key. */
+  /** Writes many records in one request; the server matches each by its key. */
   readonly batch?: Call
   params(record: JsonObject): Readonly<Record<string, string>>
 }
 
 export interface Search {
-  /** Set if the record has a reference (`ext:…`, `email:…`). */
+  /** Path parameters that show the record, if it has a reference (`ext:…`, `email:…`). */
   readonly reference?: Readonly<Record<string, string>>
   readonly params?: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>

@@ -169,7 +169,7 @@ export interface Run {
 
 export interface DatasetPseudonyms {
   readonly key: string
-  /** Null for exact times. */
+  /** Null if times are exact. */
   readonly times: CoarseTime | null
 }
 

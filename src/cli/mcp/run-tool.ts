@@ -129,7 +129,7 @@ export class RunTool {
     return runLine(words, this.#io, this.#host.runApart, { signal, onReply: (text) => view.learn(text) })
   }
 
-  /** The plan shows them. */
+  /** Returns the records that the command line names, which a plan shows. */
   async #affected({ invocation, offered }: CheckedLine, call: RunCall): Promise<JsonObject[]> {
     const found: JsonObject[] = []
     for (const [noun, reference] of namedRecords(invocation, offered).slice(0, maxLookups)) {

@@ -39,7 +39,7 @@ export const nouns = {
   grades: 'grade',
 } as const satisfies Readonly<Record<Part, string>>
 
-/** `1 course`. */
+/** Returns a count in words: `1 course`. */
 export function countText(dataset: Part, count: number): string {
   return pluralise(count, nouns[dataset])
 }
@@ -58,14 +58,14 @@ export interface Entry {
   record: JsonObject
   readonly place: Place
   readonly steps?: readonly JsonObject[]
-  /** It must be gone, such as one with `status` `tobedeleted`. */
+  /** True for a record that must be gone, such as one with `status` `tobedeleted`. */
   readonly isRemoved?: boolean
   /** If neither its source nor the academy shows its person, such a record is left out (`lacksPeople`). */
   readonly mayLackPeople?: boolean
   lacksPeople?: boolean
   /** Times of which the file gives only the day, in UTC: any time of that day is equal. */
   readonly days?: readonly string[]
-  /** A group with no members but the declared ones. */
+  /** True for a group with no members but the declared ones. */
   readonly listsMembers?: true
   /** As written in the file, with `${NAME}` for environment variables. */
   readonly password?: string

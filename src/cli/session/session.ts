@@ -45,6 +45,7 @@ export const transports: Transports = {
 
 /** Opens the target and looks for a credential only when needed. */
 export interface Session {
+  /** Throws AuthRequiredError if no platform or academy is chosen. */
   target(): Target
   /** `anonymous` calls need no credential; `onWait` is called before each retry. A session has one `change`. */
   caller(options?: {
@@ -85,7 +86,7 @@ interface SessionParts {
   readonly transports: Transports
   /** Default `refuse`. */
   readonly onMissing?: OnMissing
-  /** Named by its writes. */
+  /** Words of the command, which its writes name. */
   readonly command?: string
 }
 

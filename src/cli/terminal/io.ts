@@ -178,7 +178,7 @@ export async function writeStderr(io: Printing, text: string): Promise<void> {
   }
 }
 
-/** `::name::` at the beginning of a line, and `##[name]` anywhere (actions/runner@079cdb1, ActionCommand.cs). */
+/** Breaks `::name::` at the beginning of a line, and `##[name]` anywhere (actions/runner@079cdb1, ActionCommand.cs). */
 function withoutWorkflowCommands(text: string): string {
   return text.replace(/^([^\S\n]*):(?=:)/gm, '$1: ').replaceAll('##[', '## [')
 }

@@ -4,7 +4,7 @@ import type { Column } from '../../dataset/column.ts'
 import type { ImportFile } from './file.ts'
 import type { ColumnMap, ValueMap } from './header.ts'
 
-/** Keeps a row from being imported. */
+/** A problem that keeps a row from being imported. */
 export interface RowProblem {
   /** Column, or field of a record; null for the whole row. */
   readonly column: string | null
