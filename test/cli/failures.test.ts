@@ -7,7 +7,7 @@ import type { StoredCredential, StoredTokens } from '../../src/config/profiles.t
 import { statusOf } from '../../src/contract/errors.ts'
 import type { Transport } from '../../src/contract/http.ts'
 import { type RunOptions, test, testCli } from '../helpers/cli.ts'
-import { startSession, storedTokens, storeProfile } from '../helpers/signed-in.ts'
+import { storedTokens, storeProfile } from '../helpers/signed-in.ts'
 import { answerOf } from '../helpers/web.ts'
 
 const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'key-of-the-environment' }
@@ -302,18 +302,6 @@ describe('a refusal for want of a scope', () => {
     expect(hintOf(ran)).toBe(
       'Set LEARNCTL_ACCESS_TOKEN to a token with the scopes read write admin, or unset it and run: learnctl auth login --scopes "read write admin"',
     )
-  })
-
-  test('is the academy’s own as well', { tags: ['slow'] }, async ({ remote, academy, admin, clock }) => {
-    const scopes = ['read'] as const
-    storeProfile(
-      remote.config,
-      url,
-      await startSession(academy.database, { userId: admin.id, url, now: clock.now, scopes }),
-    )
-    const ran = await remote.run('courses create --title Sea')
-    expect(ran).toMatchObject({ code: 5, stdout: '' })
-    expect(hintOf(ran)).toBe('Sign in again with more scopes: learnctl auth login --scopes "read write"')
   })
 
   plain('is told from any other', async () => {

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import { beforeEach, describe, expect, onTestFinished } from 'vitest'
 import type { Person } from '../../helpers/academy.ts'
@@ -207,14 +206,6 @@ describe('--file', () => {
     expect(readFileSync(join(school.cwd, name), 'utf8')).toBe(stdout)
   })
 
-  test('called .gz is compressed', async ({ school }) => {
-    const line = 'analytics export --format ndjson'
-    expect(await school.run(`${line} --file learners.ndjson.gz`)).toMatchObject({ code: 0, stdout: '' })
-    const bytes = readFileSync(join(school.cwd, 'learners.ndjson.gz'))
-    expect(gunzipSync(bytes).toString()).toBe((await school.run(line)).stdout)
-    expect(files(school)).toEqual(['learners.ndjson.gz'])
-  })
-
   test('is required with --force: there is nothing to overwrite without it', async ({ school }) => {
     for (const flags of ['--force', '--force --file -']) {
       expect(await school.run(`analytics export ${flags}`)).toMatchObject({
@@ -223,20 +214,6 @@ describe('--file', () => {
         stderr: expect.stringContaining('error: --force requires --file <path>\n'),
       })
     }
-  })
-
-  test('that exists is kept, unless --force is given', async ({ school }) => {
-    const file = join(school.cwd, 'learners.csv')
-    writeFileSync(file, 'mine')
-    expect(await school.run('analytics export --file learners.csv')).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: 'error: learners.csv already exists\n  hint: Use --force to overwrite it\n',
-    })
-    expect(readFileSync(file, 'utf8')).toBe('mine')
-    expect(await school.run('analytics export --file learners.csv --force')).toMatchObject({ code: 0 })
-    expect(recordsOf(readFileSync(file, 'utf8'))).toHaveLength(130)
-    expect(files(school)).toEqual(['learners.csv'])
   })
 
   test('is not touched by --dry-run, which shows the request', async ({ school }) => {

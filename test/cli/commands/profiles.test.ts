@@ -6,20 +6,6 @@ import { putNewAcademy } from '../../helpers/new-academy.ts'
 
 const list = 'profiles list --columns name,active,location'
 
-test('the first profile is active, the others when they are chosen', async ({ cli }) => {
-  await cli.run('profiles add school --url https://school.example/')
-  await cli.run('profiles add trial --database trial.db')
-  expect((await cli.run(list)).stdout).toBe(
-    `school\ttrue\thttps://school.example\ntrial\tfalse\t${join(cli.cwd, 'trial.db')}\n`,
-  )
-  await cli.run('profiles use trial')
-  expect((await cli.run('profiles get --columns name')).stdout).toBe('trial\n')
-  expect((await cli.run('profiles get school --columns active')).stdout).toBe('false\n')
-  await cli.run('profiles add third --database third.db')
-  await cli.run('profiles use third')
-  expect((await cli.run('profiles get -o json')).stdout).toContain('"third"')
-})
-
 test('add, use and remove say what they did, and print the profile with -o', async ({ cli }) => {
   const trial = join(cli.cwd, 'trial.db')
   expect(await cli.run('profiles add school --url https://school.example')).toEqual({

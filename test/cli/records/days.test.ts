@@ -23,13 +23,6 @@ describe('a day for a due time is its beginning in UTC, at any depth,', () => {
     expect(await local.run('diff')).toMatchObject({ code: 0 })
   })
 
-  test('in a course file', async ({ local }) => {
-    writeFileSync(join(local.cwd, 'c.yaml'), `externalId: C\ntitle: C\nlessons: [${lesson}]\n`)
-    expect(await local.run('courses apply -f c.yaml')).toMatchObject({ code: 0 })
-    expect(await dueTimes(local)).toEqual([dayStart, '2026-10-01T00:00:00.000Z'])
-    expect(await local.run('courses diff -f c.yaml')).toMatchObject({ code: 0 })
-  })
-
   test.for(['csv', 'json'])('in %s', async (format, { local }) => {
     await local.run('courses create --title C --external-id C')
     const quiz = [{ type: 'quiz', title: 'Q', dueAt: '2026-10-01' }]

@@ -108,15 +108,6 @@ describe('two rosters', () => {
       'users\n  - ext:bob  bob@school.example\n\n0 to create, 0 to change, 1 to delete',
     )
   })
-
-  test('are compared in some courses, or in those of a term', { tags: ['slow'] }, async ({ cli }) => {
-    put(cli, 'one', oneRoster(smallSchool))
-    put(cli, 'two', oneRoster({ ...smallSchool, enrollments: smallSchool.enrollments.slice(0, 3) }))
-    await ran(cli, 'roster diff one two --course bio')
-    await ran(cli, 'roster diff one two --term "Term t1"')
-    const { stdout } = await ran(cli, 'roster diff one two --course che --only enrollments', 9)
-    expect(stdout).toContain('enrollments\n  - ext:che, ext:bob, learner\n')
-  })
 })
 
 describe('a roster and an academy', () => {

@@ -441,22 +441,6 @@ describe('a package', () => {
     expect(readdirSync(local.cwd)).toEqual(before)
   })
 
-  test('is reported as JSON', { tags: ['slow'] }, async ({ local }) => {
-    await makeSmallSchool(local)
-    const ran = await local.run('roster export --format moodle out --category 1 -o json')
-    expect(JSON.parse(ran.stdout)).toMatchObject({
-      target: 'out',
-      format: 'moodle',
-      version: null,
-      files: [
-        { name: 'courses.csv', rows: 2 },
-        { name: 'users.csv', rows: 6 },
-      ],
-      counts: { users: 6, courses: 2, groups: 3, enrollments: 5 },
-      notes: expect.arrayContaining([expect.stringContaining('Moodle does not hold')]),
-    })
-  })
-
   test('refuses flags of other formats', async ({ local }) => {
     for (const [line, why] of [
       [

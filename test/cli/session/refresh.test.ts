@@ -9,7 +9,7 @@ import { chooseTarget } from '../../../src/config/choose-target.ts'
 import { createProfileStore, type StoredTokens } from '../../../src/config/profiles.ts'
 import { resolveSettings } from '../../../src/config/resolve-settings.ts'
 import { newCredential } from '../../../src/server/access/secret.ts'
-import { tokens as granted, openSchool, page, school } from '../../auth/school.ts'
+import { tokens as granted, openSchool, school } from '../../auth/school.ts'
 import { test as academyTest, hour, minute, stoppedClock } from '../../helpers/academy.ts'
 import { testCli, transportTo } from '../../helpers/cli.ts'
 import { expectClearError } from '../../helpers/result.ts'
@@ -253,20 +253,6 @@ describe('an answer to a refresh', () => {
       'refresh-1',
     ])
   })
-
-  scripted.for([
-    ['a page', page],
-    ['no token', { body: {} }],
-    ['a refusal of the client', { status: 401, body: { error: 'invalid_client' } }],
-  ] as const)(
-    'that is %s is exit 4 and one clear line once the token has ended',
-    async ([, answer], { user }) => {
-      user.platform.scripts.set('/token', answer)
-      user.clock.advance(minute)
-      expectClearError(await user.run('courses list'), 4, `Sign in again: ${again}`)
-      expect(tokensIn(user.config)?.refreshToken).toBe('refresh-1')
-    },
-  )
 })
 
 scripted('a token that is refused again after its refresh is the error', async ({ user }) => {

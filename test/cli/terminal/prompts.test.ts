@@ -160,18 +160,6 @@ describe('a course or a person', () => {
     expect(stderr).toContain('❯ Ada Lovelace (ada@b.example)')
     expect(stderr).toContain('Set the grade of learner ada@b.example for exam-1 in course Logic to 85 of 100')
   })
-
-  test('gets a grade for an item or the whole course', { tags: ['slow'] }, async ({ local }) => {
-    const { code, stderr } = await local.run('grades set', {
-      tty: 120,
-      typed: ['bob\r', 'LOG\r', '85\r', '\r'],
-    })
-    expect(code).toBe(0)
-    expect(stderr).toContain('$course is the course as a whole')
-    expect(stderr).toContain(
-      'Set the grade of learner bob@b.example for the whole of course Logic to 85 of 100',
-    )
-  })
 })
 
 test('an answer that is refused is asked for again, and the others are kept', async ({ local }) => {
@@ -206,13 +194,6 @@ describe('an argument that was typed', () => {
     expect(stderr).toContain('note: API key co not found\n')
     expect(stderr).toContain(`Revoked API key ci (${id})\n`)
     expect(code).toBe(0)
-  })
-
-  test('names a profile in the same way', async ({ local }) => {
-    await local.run('profiles add school --url https://school.example')
-    const { code, stderr } = await local.run('profiles use', { tty: 120, typed: ['work\r', 'school\r'] })
-    expect(stderr).toContain('note: Profile "work" not found; Profiles: school\n')
-    expect({ code, used: stderr.includes('Switched to profile school') }).toEqual({ code: 0, used: true })
   })
 
   test('is not asked for again where a flag names nothing', async ({ local }) => {

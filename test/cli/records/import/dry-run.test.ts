@@ -59,26 +59,6 @@ describe('a dry run of an import', () => {
     expect(ran.stdout.match(/unchanged/g)).toHaveLength(3)
   })
 
-  test('foresees an import: nothing else changes, whatever the noun', { tags: ['slow'] }, async ({
-    local,
-  }) => {
-    const files: Record<string, string> = {
-      courses: 'externalId,title,tags,modules\nC,Sea,"a, b","[{""title"":""Tides""}]"\n',
-      lessons: 'externalId,courseId,module,title,learningObjectives\nL,ext:C,Tides,Ebb,"one, two"\n',
-      users: before,
-      enrollments: 'courseId,userId,enrolledAt\next:C,ext:1,2026-02-01\n',
-      progress: 'courseId,learnerId,completionPercentage,lastAccessed\next:C,ext:1,40,2026-02-14\n',
-    }
-    for (const [noun, stdin] of Object.entries(files)) {
-      const first = await local.run(`${noun} import - --dry-run -o csv --columns action`, { stdin })
-      expect(first.stdout, noun).toMatch(/^action\r\n(create\r\n)+$/)
-      const done = await local.run(`${noun} import -`, { stdin })
-      expect(done, done.stderr).toMatchObject({ code: 0 })
-      const again = await local.run(`${noun} import - --dry-run -o csv --columns action,changes`, { stdin })
-      expect(again.stdout, noun).toMatch(/^action,changes\r\n(unchanged,\[\]\r\n)+$/)
-    }
-  })
-
   test('refuses progress and grades that are older than those that are there, as the import does', {
     tags: ['slow'],
   }, async ({ local }) => {
