@@ -22,12 +22,13 @@ test('opening a large old academy tells how long its upgrade takes', { tags: ['s
   expect(ran.code).toBe(0)
   expect(ran.stderr.replaceAll(/\d+ s/g, '0 s')).toBe(
     `note: Upgrading ${path} for this version of learnctl; this takes about a minute, and can be interrupted
-note: Upgrade: step 1 of 6 (0 s)
-note: Upgrade: step 2 of 6 (0 s)
-note: Upgrade: step 3 of 6 (0 s)
-note: Upgrade: step 4 of 6 (0 s)
-note: Upgrade: step 5 of 6 (0 s)
-note: Upgrade: step 6 of 6 (0 s)
+note: Upgrade: step 1 of 7 (0 s)
+note: Upgrade: step 2 of 7 (0 s)
+note: Upgrade: step 3 of 7 (0 s)
+note: Upgrade: step 4 of 7 (0 s)
+note: Upgrade: step 5 of 7 (0 s)
+note: Upgrade: step 6 of 7 (0 s)
+note: Upgrade: step 7 of 7 (0 s)
 `,
   )
   expect(versionOf(path)).toBe(schemaVersion)
@@ -49,7 +50,7 @@ test('Ctrl-C ends an upgrade at once, and the next resumes', { tags: ['slow'] },
   const { code } = await cli.run('users list -q --database academy.db', {
     signal: interruption.signal,
     onStderr: (printed) => {
-      if (printed.includes('step 1 of 6')) interruption.abort(new InterruptedError('SIGINT'))
+      if (printed.includes('step 1 of 7')) interruption.abort(new InterruptedError('SIGINT'))
     },
   })
   expect(code).toBe(130)
@@ -65,5 +66,5 @@ test('a copy of a large old academy upgrades it; a dry run does not', { tags: ['
   expect((await cli.run(`${words} --dry-run`)).stderr).not.toContain('Upgrad')
   const ran = await cli.run(words)
   expect(ran.code).toBe(0)
-  expect(ran.stderr).toContain('note: Upgrade: step 1 of 6')
+  expect(ran.stderr).toContain('note: Upgrade: step 1 of 7')
 })

@@ -32,8 +32,8 @@ test.skipIf(onPostgres)(
     })
     await twice.promise
     expect(progress).toMatchObject([
-      { step: 1, steps: 6 },
-      { step: 1, steps: 6 },
+      { step: 1, steps: 7 },
+      { step: 1, steps: 7 },
     ])
     const address = `http://127.0.0.1:${port}`
     expect((await fetch(`${address}/health`)).status).toBe(200)
