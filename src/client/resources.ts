@@ -22,7 +22,7 @@ export type {
   CourseVersion,
   DeletedCourse,
 } from '../contract/courses.ts'
-export type { DataRow, LearnerChange } from '../contract/data-tables.ts'
+export type { DataRow } from '../contract/data-tables.ts'
 export type { Delivery, DeliveryDetails, DeliveryStatus, Replayed } from '../contract/deliveries.ts'
 export type { ChatSettings, Endpoint, EndpointKind, NewEndpoint } from '../contract/endpoints.ts'
 export type { Enrollment } from '../contract/enrollments.ts'

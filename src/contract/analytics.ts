@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { difficulties, xapiVersions } from './constants.ts'
-import { DataChangePage, DataRow, dataTableNames, LearnerChangePage } from './data-tables.ts'
+import { DataChangePage, DataRow, dataTableNames } from './data-tables.ts'
 import { enrollmentStatuses } from './enrollments.ts'
 import { field, named, objectOf, shown } from './fields.ts'
 import { Bound, LearnerRow, learnerFields } from './learner-row.ts'
@@ -276,19 +276,6 @@ export const analytics = operationsOf('analytics', {
     }),
     response: Report,
     report: true,
-  },
-  learnerChanges: {
-    at: 'GET /v1/analytics/learners/changes',
-    summary: 'List learners whose enrolment, progress or grade has changed since an earlier answer',
-    roles: analysts,
-    query: z.strictObject({
-      after,
-      course_id: ofCourses,
-      learner_id: filtering(ofUsers, { by: 'reference', field: 'learnerId', to: 'userId', several: true }),
-      ...rowPaging,
-    }),
-    response: LearnerChangePage,
-    list: true,
   },
   statements: {
     at: 'GET /v1/analytics/statements',

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { Difficulty } from './course-parts.ts'
 import { type Fields, field, named, objectOf, shown } from './fields.ts'
-import { LearnerRow } from './learner-row.ts'
 import { pageFields } from './lists.ts'
 import { ProgressStatus } from './progress.ts'
 import { textOrNull, timeOrNull } from './record-fields.ts'
@@ -166,22 +165,3 @@ export const DataChangePage = named(
   }),
 )
 export type DataChangePage = z.output<typeof DataChangePage>
-
-export const LearnerChange = named(
-  'LearnerChange',
-  'A learner in a course whose enrolment, progress or grade has changed',
-  shown(() => ({
-    learnerId: textOrNull('Id of the learner; null for all learners of the course'),
-    courseId: textOrNull('Id of the course; null for all courses of the learner'),
-    state: field(z.enum(['current', 'removed']), 'Whether the row is there'),
-    row: field(LearnerRow.nullable(), 'The row as it is now; null unless it is current'),
-  })),
-)
-export type LearnerChange = z.output<typeof LearnerChange>
-
-export const LearnerChangePage = named(
-  'LearnerChangePage',
-  'One page of changed rows of learner data',
-  objectOf({ ...pageFields(LearnerChange), until }),
-)
-export type LearnerChangePage = z.output<typeof LearnerChangePage>

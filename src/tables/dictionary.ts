@@ -13,7 +13,7 @@ export interface Table {
 }
 
 /** Lists of statements, and of rows of several tables. */
-const otherLists = ['analytics.statements', 'analytics.rows', 'analytics.changes', 'analytics.learnerChanges']
+const otherLists = ['analytics.statements', 'analytics.rows', 'analytics.changes']
 
 /** The build replaces this module by its value, so that no command loads zod for it. */
 export const tables: readonly Table[] = operations.flatMap((operation) => {

@@ -38,7 +38,6 @@ export const queries: Readonly<Record<string, string>> = {
     'by=month&start_date=2013-10-01&end_date=2014-06-30&time_zone=Europe/London&course_id={courseId}',
   'analytics.grades': 'course_id={courseId}',
   'analytics.rows': 'table=courses',
-  'analytics.learnerChanges': 'course_id={courseId}',
   'analytics.report':
     'course_id={courseId}&start_date=2013-10-01&end_date=2014-06-30&time_zone=Europe/London',
   'analytics.statements': 'course_id={courseId}&learner_id={learnerId}&home_page=https://academy.example.org',

@@ -100,7 +100,6 @@ GET    /v1/analytics/grades                               +ss++  +ss++  +ss++  r
 GET    /v1/analytics/rows                                 +ss++  rssrr  +ss++  rssrr
 GET    /v1/analytics/changes                              +ss++  rssrr  +ss++  rssrr
 GET    /v1/analytics/report                               +ss++  +ss++  +ss++  rssrr
-GET    /v1/analytics/learners/changes                     +ss++  rssrr  +ss++  rssrr
 GET    /v1/analytics/statements                           +ss++  +ss++  +ss++  rssrr
 POST   /v1/analytics/statements/backfill                  ss+s+  rrrrr  rrrrr  rrrrr
 GET    /v1/calendars                                      ss+s+  rrrrr  rrrrr  rrrrr

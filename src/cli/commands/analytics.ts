@@ -6,7 +6,7 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Table } from '../../tables/dictionary.ts'
 import { type Command, type Given, noTarget, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { bindQueryFlags, checkOwnChoices, type Flag, lastFlag, withTimeZone } from '../command/flag.ts'
+import { bindQueryFlags, checkOwnChoices, type Flag, withTimeZone } from '../command/flag.ts'
 import { exportOptionsOf, targetFlags } from '../export/export-options.ts'
 import { filters, statementFilters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
@@ -109,15 +109,6 @@ const keyFileFlag = {
   required: true,
 } as const
 
-const sinceLastFlag = {
-  name: 'since-last',
-  kind: 'text',
-  placeholder: 'name|file',
-  file: 'both',
-  summary:
-    'Export only what has changed since the last export with this name, or state file; the first one has all rows',
-} as const
-
 const timedFlags = withTimeZone(ownFlags)
 
 const statementTargetFlags = targetFlags.filter(({ name }) => name === 'file' || name === 'force')
@@ -160,21 +151,20 @@ export const commands: readonly Command[] = [
     hasRows: true,
     summary: 'Export learner data, one row per learner and course',
     writes: [],
-    prints: ['LearnerRow[]', 'LearnerChange[]'],
+    prints: ['LearnerRow[]'],
     description:
-      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress, .parquet or .xlsx); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, and has the platform's columns unless\n--columns is used. Text that a spreadsheet would run as a formula is prefixed with ', whichever platform it comes from.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.\nRemoved enrolments are left out unless --enrollment-status asks for them.\n\n--since-last exports the rows whose enrolment, progress or grade has changed, with changeState current or removed as the last\ncolumn. A removed row has its ids only; without courseId it stands for all courses of a learner, without learnerId for all\nlearners of a course. The name is kept in the state directory, once the export is complete.\n\nColumns (docs/output.md says what they mean): learnerId, email, firstName, lastName, externalId, courseId, courseTitle, difficulty, enrollmentStatus, enrolledAt, progressStatus, completionPercentage, startedAt, lastAccessed, completedAt, gradePercent, passed, gradeUpdatedAt, courseExternalId.",
+      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress, .parquet or .xlsx); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, and has the platform's columns unless\n--columns is used. Text that a spreadsheet would run as a formula is prefixed with ', whichever platform it comes from.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.\nRemoved enrolments are left out unless --enrollment-status asks for them.\n\nColumns (docs/output.md says what they mean): learnerId, email, firstName, lastName, externalId, courseId, courseTitle, difficulty, enrollmentStatus, enrolledAt, progressStatus, completionPercentage, startedAt, lastAccessed, completedAt, gradePercent, passed, gradeUpdatedAt, courseExternalId.",
     refuses: {
       quiet: 'Print ids with: learnctl users list --role learner --all -q',
       limit:
         'An export contains all rows; filter it with --course, --learner, --status, --difficulty or --last',
     },
-    flags: [...exportFlags(filterFlags, [...pseudonymFlags, ignoreFiltersFlag]), sinceLastFlag],
+    flags: exportFlags(filterFlags, [...pseudonymFlags, ignoreFiltersFlag]),
     examples: [
       'analytics export --last 30d --file recent.csv',
       'analytics export --start-date 2014-10-01 --end-date 2014-12-31 --course ext:AAA-2014J',
       'analytics export --file learners.ndjson.gz --columns email,courseTitle,completionPercentage',
       'analytics export -o jsonl | jq .email',
-      'analytics export --since-last weekly --file week.csv',
       'analytics export --last 30d --to-sheet 1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms#Learners',
       'analytics export --course ext:AAA-2014J --pseudonymise --pseudonym-key study.key --coarsen-times week',
     ],
@@ -254,26 +244,13 @@ async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
   const wanted = { ...exportOptionsOf(settings, given, 'learners'), query: queryIn(context, given) }
   const pseudonymising = await pseudonymisingOf(context, given)
-  const [caller, operation, { exportChangedLearners, exportLearners, exportRequest }] = await Promise.all([
+  const [caller, operation, { exportLearners, exportRequest }] = await Promise.all([
     session.caller(),
     contract(),
     import('../export/learner-export.ts'),
   ])
   if (wanted.columns && !pseudonymising && !mayDiffer(session.target())) {
     ;(await import('../export/row-encoder.ts')).resolveColumns(wanted.columns, [])
-  }
-  const flagOf = flagNamer(given)
-  const since = given.flags[sinceLastFlag.name]
-  if (since !== undefined) {
-    if (pseudonymising) {
-      throw new UsageError('--since-last and --pseudonymise cannot be used together', {
-        why: ['The rows that change between two exports tell who did something in between'],
-        hint: 'Export all rows: learnctl analytics export --pseudonymise --pseudonym-key <path>',
-      })
-    }
-    const { learnerChanges } = (await import('../../contract/calls.ts')).calls.analytics
-    if (settings.dryRun.value) return showRequest(context, caller.request(learnerChanges, {}))
-    return exportChangedLearners(context, caller, { ...wanted, since: String(since), flagOf })
   }
   const whole = { ...wanted, operation, pseudonymising }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
@@ -316,13 +293,6 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     return output.list([figuresOf(summary)], shape)
   }
   await output.document({ period, summary })
-}
-
-function flagNamer({ flags }: Given): (parameter: string) => string {
-  return (parameter) => {
-    const name = filterFlags.find(({ place }) => place === parameter)?.flag.name ?? parameter
-    return `--${name === 'start-date' && flags[lastFlag.name] !== undefined ? lastFlag.name : name}`
-  }
 }
 
 function queryIn({ session }: Context, { flags }: Given): Omit<Query, 'format'> {

@@ -289,7 +289,6 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'analytics.grades': ['not_found'],
   'analytics.changes': ['invalid_cursor', 'changes_gone'],
   'analytics.report': ['not_found'],
-  'analytics.learnerChanges': ['invalid_cursor', 'not_found', 'changes_gone'],
   'analytics.statements': ['not_found'],
   'analytics.backfill': ['not_found', 'endpoint_disabled'],
   'calendars.list': ['not_found'],

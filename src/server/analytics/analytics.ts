@@ -17,7 +17,7 @@ import type { Streamed } from '../http/reply.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { ProblemError } from '../problem-error.ts'
 import { readActivity } from './activity.ts'
-import { pageOfDataRows, readChanges, readLearnerChanges } from './change-feed.ts'
+import { pageOfDataRows, readChanges } from './change-feed.ts'
 import { filteredRows, type LearnerFile, streamLearnerFile } from './export.ts'
 import { attentionConditions } from './figures.ts'
 import { listItemGrades } from './item-grades.ts'
@@ -44,7 +44,6 @@ export const analyticsRoutes = routesOf(analytics, {
   rows: { isLong: true, handle: ({ database, query }) => pageOfDataRows(database, query) },
   changes: { isLong: true, handle: ({ database, query }) => readChanges(database, query) },
   report: { isLong: true, handle: readReport },
-  learnerChanges: { isLong: true, handle: readLearnerChanges },
   statements: listStatements,
   backfill,
 })

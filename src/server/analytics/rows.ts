@@ -95,11 +95,6 @@ export function byUsersOf(users: Sql): Joined {
 }
 
 /** `k` are pairs of a learner and a course. */
-export const byPair: Joined = {
-  tables: sql`k cross join users u cross join enrollments e cross join courses c`,
-  on: sql`u.id = k.user_id and e.user_id = k.user_id and e.course_id = k.course_id and e.role = 'learner' and c.id = e.course_id`,
-}
-
 export const byCourse: Joined = {
   tables: sql`courses c cross join enrollments e cross join users u`,
   on: sql`e.course_id = c.id and ${asLearner} and u.id = e.user_id`,

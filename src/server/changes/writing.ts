@@ -23,15 +23,7 @@ export interface Writing {
 }
 
 /** The grade of a course follows from the grades of its items. */
-export const changedKinds = [
-  'user',
-  'course',
-  'lesson',
-  'enrollment',
-  'progress',
-  'grade',
-  'course_grade',
-] as const
+export const changedKinds = ['user', 'course', 'lesson', 'enrollment', 'progress', 'grade'] as const
 
 export interface RowChange {
   readonly kind: (typeof changedKinds)[number]

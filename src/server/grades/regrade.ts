@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { wholeCourse } from '../../contract/constants.ts'
 import type { Course, CourseUpdate } from '../../contract/courses.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
-import { storeRowChanges } from '../changes/row-changes.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { Database } from '../database/database.ts'
 import { completeEnrollment } from '../progress/enrollment-row.ts'
@@ -54,10 +53,6 @@ async function regradeSome(
   }
   await storeCourseGrades(database, course.id, changed)
   await recordLearning(call, completions)
-  storeRowChanges(
-    call,
-    [...changed.keys()].map((userId) => ({ kind: 'course_grade', id: '', userId, courseId: course.id })),
-  )
   return grades.values()
 }
 

@@ -151,7 +151,6 @@ describe('the tools', () => {
       'courses list --insecure-http',
       'courses list --debug',
       'courses list --to-sheet abc',
-      'analytics export --since-last x',
       'validate academy.yaml --env LEARNCTL_API_KEY',
     ]) {
       const { data } = await mcp.run(line.split(' '))

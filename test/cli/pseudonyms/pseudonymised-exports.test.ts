@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
@@ -420,12 +420,6 @@ describe('a data set', () => {
     const texts = filesIn(school, 'named').map((file) => readFileSync(file, 'utf8'))
     expect(texts.filter((found) => found.includes('miller'))).toEqual([])
   })
-})
-
-test('changes since an export are refused, and leave no file and no state', async ({ school }) => {
-  const result = await run(school, 'analytics export --since-last state.json --file changes.csv')
-  expectClearError(result, 2, '--since-last and --pseudonymise cannot be used together')
-  expect(['state.json', 'changes.csv'].filter((name) => existsSync(join(school.cwd, name)))).toEqual([])
 })
 
 describe('a key', () => {

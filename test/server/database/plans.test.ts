@@ -267,7 +267,6 @@ const ownCursors = ({ feedStart }: Named): Readonly<Record<string, string>> => (
   'progress.steps': writeCursor('steps', writeCursor('createdAt', '1', '1'), '1', 1),
   'analytics.rows': writeCursor('progress', '1', '1', 1),
   'analytics.changes': feedStart,
-  'analytics.learnerChanges': feedStart,
   'analytics.statements': writeCursor('history', '1', '1', '1', 1, 0),
   'users.data': writeCursor('personal', 'gradeHistory', '["1","1","1",1]'),
   'analytics.grades': writeCursor('items', '1', '1', '1'),
