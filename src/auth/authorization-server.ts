@@ -27,7 +27,7 @@ export interface AuthorizationServer {
 }
 
 export interface Discovery {
-  /** Without a trailing slash. */
+  /** Base URL of the platform, without a trailing slash. */
   readonly issuer: string
   readonly fetch: Fetch
   readonly signal: AbortSignal
@@ -154,7 +154,10 @@ export function metadataOf(server: AuthorizationServer): Metadata {
   }
 }
 
-/** For platforms that refuse the whole sign-in if a role lacks one scope. */
+/**
+ * Scopes that most commands need. Asked for on platforms that refuse the whole sign-in if a role lacks one
+ * scope.
+ */
 export const commonScopes: readonly string[] = ['read', 'write']
 
 /** All, if the server's scopes are those of this API (RFC 6749 §3.3). Another server might refuse the whole sign-in. */

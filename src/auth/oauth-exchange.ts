@@ -4,7 +4,7 @@ import type { StoredTokens } from '../config/profiles.ts'
 import { ownClientId } from '../contract/oauth.ts'
 import { SignInError } from './errors.ts'
 
-/** As oauth4webapi makes it (`CustomFetchOptions`). */
+/** A request to an authorization server, as oauth4webapi makes it (its `CustomFetchOptions`). */
 export interface FetchRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -69,7 +69,7 @@ function unusableError(
   })
 }
 
-/** From Retry-After in seconds (RFC 9110 §10.2.3). */
+/** Returns a hint on when to try again, from Retry-After in seconds (RFC 9110 §10.2.3). */
 export function retryHintOf(headers: Headers): string {
   const seconds = /^\d{1,5}$/.exec(headers.get('retry-after') ?? '')?.[0]
   return seconds === undefined ? 'Try again later' : `Try again in ${seconds} s`

@@ -62,7 +62,7 @@ export async function openLoopback(
   }
 }
 
-/** Each OAuth parameter may come at most once (RFC 6749 §3.1). */
+/** True if the parameters contain this state, and each OAuth parameter at most once (RFC 6749 §3.1). */
 function hasState(parameters: URLSearchParams, state: string): boolean {
   const names = ['state', 'code', 'error', 'iss']
   if (names.some((name) => parameters.getAll(name).length > 1)) return false

@@ -20,8 +20,9 @@ export interface RefreshOptions extends RequestTools {
 }
 
 /**
- * Those that another process has stored since `held`, else new ones. A lock lets one process at a time do this. Throws
- * ConfigErrors before it sends a request, then as `requestRefresh` does. Removes a session that has ended.
+ * Returns usable tokens in place of `held`: those that another process has stored since, else new ones, which
+ * it stores. A lock lets one process at a time do this. Throws ConfigErrors before it sends a request, then
+ * as `requestRefresh` does. Removes a session that has ended.
  */
 export async function refreshTokens(
   held: StoredTokens,

@@ -20,7 +20,10 @@ interface TokenSourceOptions {
   readonly onRefreshed: (tokens: StoredTokens) => void
 }
 
-/** Several processes may share the profile. Loads the refreshing code only when needed: most runs do not. */
+/**
+ * Creates a token source for a profile that several processes may share. Loads the refreshing code only when
+ * needed: most runs do not.
+ */
 export function profileTokenSource(
   turn: RefreshOptions & Pick<TokenSourceOptions, 'tokens' | 'onRefreshed'>,
 ): TokenSource {

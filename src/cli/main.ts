@@ -13,7 +13,10 @@ import {
 } from './terminal/errors.ts'
 import { type Io, processIo, write } from './terminal/io.ts'
 
-/** Without the names of node and the program. All errors end here, as text or JSON on standard error. */
+/**
+ * Runs a command line (without the names of node and the program) and returns its exit code. All errors end
+ * here, as text or JSON on standard error.
+ */
 export async function main(words: readonly string[], io: Io, transports?: Transports): Promise<number> {
   // Ids that a shell takes from a file with CRLF, such as CSV, end with a carriage return.
   const argv = words.map((word) => word.replace(/\r$/, ''))

@@ -11,14 +11,17 @@ import { CommandError, type ExitName, exitCode } from './terminal/errors.ts'
 import { colourLevel, createPainter, maskSecretsInText } from './terminal/format-text.ts'
 import { type Io, wrapLine, writeStderr } from './terminal/io.ts'
 
-/** Its context is null if the error came before it. */
+/** A failed run; its context is null if the error came before it. */
 interface FailedRun {
   readonly argv: readonly string[]
   readonly io: Io
   readonly context: Context | null
 }
 
-/** With `-o json|jsonl` one line of JSON. */
+/**
+ * Prints an error to standard error: as text, or as one line of JSON with `-o json|jsonl`. Returns the name
+ * of the exit code.
+ */
 export async function report(error: unknown, run: FailedRun): Promise<ExitName> {
   const original = failureOf(error, targetOf(run))
   const cause = await ownFault(error, original, run)

@@ -78,7 +78,7 @@ export interface AnyInput extends CallOptions {
   readonly body?: unknown
 }
 
-/** Its body is text. */
+/** A request that a client sends: its body is text. */
 export interface OutgoingRequest extends HttpRequest {
   readonly body?: string
 }

@@ -262,7 +262,10 @@ class PlatformCaller implements Caller {
     }
   }
 
-  /** For a platform that shows no single course; else undefined. A 404 if the list does not show it. */
+  /**
+   * Returns a course from the published list where the platform shows no single course; undefined for any other call or
+   * error. Throws ApiError with status 404 if the whole list does not show it.
+   */
   async #listedCourse(operation: Operation, input: AnyInput = {}, error: unknown): Promise<unknown> {
     const refusal = error instanceof NotOfferedError ? error.cause : error
     if (operation.id !== 'courses.get' || !(refusal instanceof ApiError)) return undefined

@@ -268,7 +268,7 @@ export function isAboutRecord({ code }: ProtocolError | RequestError): boolean {
   return recordCodes.has(code)
 }
 
-/** Such a server resolves references and honours If-Match itself. */
+/** True for problem details of a server like ours, which itself resolves references and honours If-Match. */
 export function isOurs({ coded, problem }: ApiError): boolean {
   return coded && problem?.['type'] === 'about:blank' && String(problem['requestId']).startsWith('req_')
 }

@@ -12,7 +12,7 @@ import {
   type UndiciOptions,
 } from './undici.ts'
 
-/** Shorter than the keep-alive time of any server. */
+/** Keep-alive time of an idle connection: shorter than that of any server. */
 const keepAliveMs = 4000
 
 /** Node's own client loads in a fifth of undici's time, which a proxy needs. `close` drops every connection at once. */

@@ -100,12 +100,12 @@ function readError(body: unknown): ErrorContent {
   return { detail: text === null ? null : text.slice(0, maxDetail), faults: faultsIn(body['errors']), code }
 }
 
-/** Longer texts, such as stack traces, are cut. */
+/** Maximum length of a text; longer ones, such as stack traces, are cut. */
 const maxDetail = 1000
-/** Longer lines are not shown as they came. */
+/** Maximum length of a line that is shown as it came. */
 const maxLine = 200
 
-/** As in RFC 9457's example: `[{"detail": …, "pointer": …}]`. */
+/** Reads the problems of RFC 9457's example: `[{"detail": …, "pointer": …}]`. */
 function faultsIn(errors: unknown): Fault[] {
   return (Array.isArray(errors) ? errors : []).flatMap((each) => {
     const { detail, pointer, code } = isJsonObject(each) ? each : {}

@@ -95,7 +95,7 @@ function withParameter(address: string, name: string, value: string): string {
 
 const maxBodyBytes = 64 * 1024 * 1024
 
-/** Of a sentence in response to a write. */
+/** Maximum length of a plain-text response to a write. */
 const maxSentenceLength = 500
 
 /** A response whose body is a stream of bytes. */

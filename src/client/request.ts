@@ -125,7 +125,7 @@ export function encodeBody(value: unknown): string {
   }
 }
 
-/** Without checking each value, in a third of the time; null if it cannot. */
+/** Returns the value as JSON without checking each value, in a third of the time; null if it cannot. */
 function plainText(value: unknown): string | null {
   try {
     return JSON.stringify(value) ?? null
@@ -152,8 +152,9 @@ export function encodeEntityTag(version: string | number | bigint): string {
 }
 
 /**
- * Without a trailing slash and a final `/v1`, which operation paths contain. Throws RequestError for any but http(s), and
- * for a user, query or fragment.
+ * Returns the base URL: `https://host/path` without a trailing slash and without a final `/v1`, which operation
+ * paths contain. Throws RequestError for an address that is not http or https, or that has a user, query or
+ * fragment.
  */
 export function normaliseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null

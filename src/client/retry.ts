@@ -24,7 +24,7 @@ const ambiguousFaults: ReadonlySet<string> = new Set([
 
 export interface Wait {
   readonly waitMs: number
-  /** From 1. */
+  /** Number of the failed attempt, from 1. */
   readonly attempt: number
   readonly attempts: number
   readonly error: Error
@@ -35,7 +35,7 @@ export interface RetryPolicy {
   /** A longer `Retry-After` throws the error at once. */
   readonly maxRetryWaitMs: number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number
   readonly onWait?: ((wait: Wait) => void) | undefined
 }
@@ -142,7 +142,7 @@ export async function resolveRepeated<T>(
   return settling.repeat({ ...request, headers: { ...request.headers, 'if-match': now.etag } })
 }
 
-/** RFC 7396. */
+/** True if merging `patch` into `resource` changes nothing (RFC 7396). */
 function hasValuesOf(resource: unknown, patch: unknown): boolean {
   if (isJsonObject(patch)) {
     return (

@@ -158,7 +158,7 @@ const proxyMessageByCode: Partial<
   proxy: (proxy, host, reason) => `Cannot reach ${host} through the proxy ${proxy}: ${reason}`,
 }
 
-/** Such as for a response in plain http. */
+/** OpenSSL's messages for data that is not TLS, such as a response in plain http. */
 const notTls = /wrong version number|packet length too long|unknown protocol|http request/i
 
 interface Moment {

@@ -62,7 +62,10 @@ export function removeGuard(cell: string): string {
   return cell.includes("'") ? cell.replace(guards, '') : cell
 }
 
-/** Also quoted for readers with another separator than the comma. */
+/**
+ * Formats a cell of text: guarded against formulas unless `raw`, and quoted where RFC 4180 requires it, also for a
+ * reader with another separator.
+ */
 export function csvText(text: string, raw: boolean): string {
   if (isPlain(text)) return text
   const safe = raw ? text : addGuard(text)

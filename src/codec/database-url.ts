@@ -7,7 +7,7 @@ export function isDatabaseUrl(text: string): boolean {
   return /^\s*postgres(ql)?:\/\//i.test(text)
 }
 
-/** As written and decoded, so that none of them is shown. */
+/** Returns passwords as written and decoded, so that none of them is shown. */
 export function databaseSecrets(text: string | null | undefined): string[] {
   if (!text || !isDatabaseUrl(text)) return []
   const named = /[?&]password=([^&#]+)/.exec(text)?.[1]
@@ -41,7 +41,7 @@ export interface PostgresUrl {
   readonly database: string
   readonly user: string
   readonly password: string | undefined
-  /** Without password, for messages, logs and registries. */
+  /** The URL without user and password, for messages, logs and registries. */
   readonly shown: string
   readonly parameter: (name: Parameter) => string | undefined
 }

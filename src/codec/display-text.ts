@@ -71,12 +71,12 @@ export function lineOf(text: string, maxLength = 200): string {
   )
 }
 
-/** For a POSIX shell (XCU §2.2.2); without quotes where it needs none. */
+/** Quotes a text as one word of a POSIX shell's command line (XCU §2.2.2), unless it needs no quotes. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** `99,900`. */
+/** Formats a whole number with commas between its thousands: `99,900`. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 }

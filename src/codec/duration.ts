@@ -14,7 +14,7 @@ export function parseDuration(text: string): Duration | null {
   return count === undefined ? null : { count: Number(count), unit: unit as Duration['unit'] }
 }
 
-/** For `3m`, `month` or `3 days`; null for a text that is not nearly a duration. */
+/** Returns how to write a text that is nearly a duration, such as `3m`, `month` or `3 days`; null for any other. */
 export function meantDurations(text: string): string[] | null {
   if (parseDuration(text)) return null
   const [, count = '', word = ''] = /^(\d{0,5}) ?([a-z]+?)s?$/i.exec(text) ?? []

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 
 export class NotUtf8Error extends Error {
   override readonly name = 'NotUtf8Error'
-  /** In bytes. */
+  /** Offset of the first invalid sequence, in bytes. */
   readonly offset: number
 
   /** @param before number of bytes that came before these */

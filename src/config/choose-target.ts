@@ -78,7 +78,10 @@ function mostSpecificSource(named: readonly { readonly origin: Origin }[]): Sour
   return named.reduce<Source>((best, { origin }) => chooseMoreSpecific(best, origin.source), 'default')
 }
 
-/** Only its server may use a shared database, because it checks permissions. */
+/**
+ * Throws a SettingError unless the database is a file. Only its server may use a shared database, because it
+ * checks permissions.
+ */
 export function assertDatabasePath(database: string, origin: Origin): void {
   if (database === '') throw new SettingError(`${origin.name} must be the path of a file, not empty`)
   if (!isDatabaseUrl(database)) return

@@ -9,7 +9,7 @@ export interface Place {
   readonly platform: NodeJS.Platform
 }
 
-/** All absolute. */
+/** Directories of configuration, state (running servers, logs), data (academies) and cache, all absolute. */
 export interface Directories {
   readonly config: string
   readonly state: string
@@ -20,7 +20,10 @@ export interface Directories {
   readonly database: string
 }
 
-/** From `LEARNCTL_CONFIG_DIR` and `LEARNCTL_STATE_DIR`, XDG variables, or the platform. XDG ignores relative paths. */
+/**
+ * Returns the program's directories: from `LEARNCTL_CONFIG_DIR` and `LEARNCTL_STATE_DIR`, else from the XDG
+ * variables, else the platform's own. A relative XDG path is ignored (XDG Base Directory Specification).
+ */
 export function directoriesOf(place: Place): Directories {
   const { env, cwd, platform } = place
   const own = env['LEARNCTL_CONFIG_DIR']

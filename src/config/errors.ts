@@ -26,7 +26,7 @@ export class SettingError extends Error {
   }
 }
 
-/** Such as `EACCES`. */
+/** Returns the system's code of a failed file operation, such as `EACCES`. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -4,7 +4,10 @@ import { decodeUtf8, NotUtf8Error } from '../codec/unicode-text.ts'
 import { directoriesOf, type Place } from './directories.ts'
 import { ConfigError, systemCode } from './errors.ts'
 
-/** For the owner only. Throws a ConfigError that names the directory and the variable that moves it. */
+/**
+ * Creates a directory and its missing parents, each for its owner only. Throws a ConfigError that names the
+ * directory and the variable that moves it.
+ */
 export function makeDirectory(path: string, variable: string | null): void {
   const missing: string[] = []
   // Node's recursive mkdir loops forever on a file system that reports a missing directory but creates none,

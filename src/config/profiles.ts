@@ -39,7 +39,7 @@ export interface StoredTokens extends Stored {
   readonly revocationEndpoint: string | null
 }
 
-/** Each is bound to the one origin that it may be sent to. */
+/** A stored credential, bound to the one origin that it may be sent to. */
 export type StoredCredential = StoredKey | StoredTokens
 
 /** The platform file as it was when it was added. */
@@ -166,7 +166,7 @@ export function createProfileStore(
   }
 }
 
-/** Another program may have created the file or changed its mode. */
+/** Restricts the file to its owner, in case another program created it or changed its mode. */
 function restrictToOwner(path: string, onOpen: (mode: number, closed: boolean) => void): void {
   const found = statSync(path, { throwIfNoEntry: false })
   // Windows has no such modes.
@@ -297,7 +297,10 @@ export type GrantedTokens = Pick<
   'accessToken' | 'refreshToken' | 'expiresAt' | 'lifetimeSeconds' | 'scopes' | 'storedAt'
 >
 
-/** Their lifetime starts when the request was sent. `before` has omitted fields (RFC 6749 §5.1 "scope", §6 "refresh_token"). */
+/**
+ * Returns the granted tokens. Their lifetime starts when the request was sent. Fields that the response omits are those
+ * of `before` (RFC 6749 §5.1 "scope", §6 "refresh_token").
+ */
 export function grantedTokensOf(
   response: TokenResponse,
   sentMs: number,

@@ -65,7 +65,7 @@ interface GivenText {
   readonly origin: Origin
 }
 
-/** Most specific first; true is a switch that is on. */
+/** Returns the texts given for a setting, most specific first; true is a switch that is on. */
 function givenTexts(name: string, setting: Setting, { flags, env, project }: SettingSources): GivenText[] {
   const places: readonly (Origin & { readonly text: unknown })[] = [
     { source: 'flag', name: `--${setting.flag}`, text: flags[name] },
@@ -150,8 +150,9 @@ interface ProjectFile {
 const allowed = Object.entries<Setting>(settings).flatMap(([name, { project }]) => (project ? [name] : []))
 
 /**
- * Of the working directory alone. It may only choose a profile and the form of results: a cloned repository must not be
- * able to send a credential elsewhere. Throws a SettingError on any other setting.
+ * Reads `learnctl.json` of the working directory, but not of its parents. It may only choose a profile and
+ * the form of results: a cloned repository must not be able to send a credential elsewhere. Throws a
+ * SettingError on any other setting.
  */
 export function readProjectFile(cwd: string): ProjectFile | null {
   const path = join(cwd, 'learnctl.json')

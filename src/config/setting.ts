@@ -1,5 +1,5 @@
 export const textFormats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const
-/** For lists and exports; no terminal shows them. */
+/** Output formats of lists and exports that no terminal shows. */
 export const binaryFormats = ['parquet', 'xlsx'] as const
 export type BinaryFormat = (typeof binaryFormats)[number]
 export const formats = [...textFormats, ...binaryFormats] as const

@@ -1,7 +1,7 @@
 import type { StoredPlatform, StoredTokens } from './profiles.ts'
 import type { Origin } from './resolve-settings.ts'
 
-/** RFC 6750. */
+/** A bearer token (RFC 6750), its origin, and the origins that it overrides. */
 export interface Credential {
   readonly kind: 'api_key' | 'access_token'
   readonly value: string
@@ -25,7 +25,7 @@ export interface LocalTarget extends Chosen {
 
 export interface RemoteTarget extends Chosen {
   readonly kind: 'remote'
-  /** Not normalised. */
+  /** An http or https URL, as it was given. */
   readonly url: string
   readonly credential: Credential | null
   readonly platform: StoredPlatform | null
@@ -39,7 +39,10 @@ export function platformName(target: Target): string {
   return target.kind === 'remote' ? new URL(target.url).host : target.database
 }
 
-/** Only an academy in this process cannot differ. A server of this API shows in its first reply. */
+/**
+ * True for a platform whose fields and choices may differ from those of this program: any but an academy in this process.
+ * Whether it is a server of this API shows in its first reply.
+ */
 export function mayDiffer({ kind }: Target): boolean {
   return kind === 'remote'
 }

@@ -31,7 +31,7 @@ export const analyticsFormats = ['json', 'csv', 'ndjson'] as const
 const count = (says: string) => field(z.int(), says)
 const rate = (says: string) => field(z.number().nullable(), says)
 
-/** Of the whole, and of each course in it. */
+/** The figures of a report, and of each course in it. */
 const figures = {
   enrollments: count('Number of enrolments, without removed ones unless enrollment_status asks for them'),
   notStarted: count('Enrolments without progress'),

@@ -32,7 +32,7 @@ export type LmsKind = (typeof lmsKinds)[number]
 export const readableKinds = ['canvas', 'moodle', 'openedx', 'classroom', 'oneroster'] as const
 export type ReadableKind = (typeof readableKinds)[number]
 
-/** In the order in which an academy needs them. */
+/** Kinds of records that are read from other systems, in the order in which an academy needs them. */
 export const recordParts = [
   'terms',
   'users',
@@ -85,10 +85,10 @@ export const changeHeader = 'change-id'
 export const commandHeader = 'change-command'
 
 export const maxPlannedSteps = 1_000_000
-/** In one transaction, for which others wait: about half a second. */
+/** Steps of a plan in one transaction, for which others wait: about half a second. */
 export const maxPlannedWrites = 2_000
 
-/** In the order of their restoring: each after those that it refers to. */
+/** Nouns of records whose changes can be undone, in the order of their restoring: each after those that it refers to. */
 export const undoableNouns = [
   'term',
   'user',
@@ -105,7 +105,7 @@ export type UndoableNoun = (typeof undoableNouns)[number]
 export const xapiVersions = ['1.0.3', '2.0.0'] as const
 export type XapiVersion = (typeof xapiVersions)[number]
 
-/** In order, with what each section is about. */
+/** Sections of all data about a person, in order, with what each is about. */
 export const personalSections = {
   user: 'The account',
   apiKeys: 'API keys of the user, without the secret',

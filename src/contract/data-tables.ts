@@ -97,11 +97,11 @@ export const dataTableNames = ['users', 'courses', 'lessons', 'enrollments', 'pr
 export type DataTableName = (typeof dataTableNames)[number]
 
 export interface DataTable {
-  /** As a noun phrase. */
+  /** Meaning of a row, as a noun phrase. */
   readonly says: string
   readonly fields: Fields
   readonly key: readonly string[]
-  /** By their `id`. */
+  /** Tables that fields refer to, by their `id`. */
   readonly references: Readonly<Record<string, DataTableName>>
 }
 

@@ -58,7 +58,7 @@ export function shown<F extends Fields>(fields: () => F): z.ZodType<Shown<F>> {
   ) as unknown as z.ZodType<Shown<F>>
 }
 
-/** Without defaults; nothing is optional, objects are open, bounds stay. */
+/** Returns the fields of a request as responses have them: no defaults, nothing optional, objects open, bounds kept. */
 export function answered<F extends Fields>(fields: F): Answered<F> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, { ...field, is: wholeOf(field.is) }]),

@@ -4,12 +4,15 @@ interface Move {
   readonly id: string
   readonly shown: JsonObject
   readonly number: number
-  /** Among the lessons of the course, from 1. */
+  /** Places among the lessons of the course, from 1. */
   readonly from: number
   readonly to: number
 }
 
-/** In the order of sending; as few as possible. Lessons without a declared place stay behind their predecessor. */
+/**
+ * Returns the existing lessons of a course that have to move, in the order of sending; as few as possible. Lessons without
+ * a declared place stay behind their predecessor.
+ */
 export function movesIn(
   places: readonly { readonly id?: string | undefined; readonly order: number }[],
   lessons: readonly JsonObject[],

@@ -180,7 +180,7 @@ export function choices<const Choice extends string, const Synonym extends strin
     )
 }
 
-/** For items whose field is that choice. `options` are those of another parameter's choices. */
+/** A parameter of one choice, for items whose field is that choice. `options` are those of another parameter's choices. */
 export function oneOf<Choice extends z.ZodType>(
   field: string,
   choice: Choice,
@@ -191,7 +191,7 @@ export function oneOf<Choice extends z.ZodType>(
   return filtering(parameter, { by: 'choice', field, choices: options, ...(names && { names }) })
 }
 
-/** For items whose field is one of them. */
+/** A parameter of choices, for items whose field is one of them. */
 export function choiceOf<const Choice extends string, const Synonym extends string = never>(
   field: string,
   all: readonly [Choice, ...Choice[]],

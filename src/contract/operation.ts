@@ -76,7 +76,7 @@ type Declared = Omit<
   Operation,
   'id' | 'method' | 'path' | 'published' | 'scope' | 'roles' | 'status' | 'filters'
 > & {
-  /** `GET /v1/courses/{courseId}`. */
+  /** Method and path: `GET /v1/courses/{courseId}`. */
   readonly at: `${Method} /${string}`
   readonly published?: true
   /** Default 204 without a response body, 201 for POST, else 200. */

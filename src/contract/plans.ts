@@ -4,7 +4,7 @@ import { field, named, sent, shown } from './fields.ts'
 import { operationsOf, teachers } from './operation.ts'
 import { Time, text } from './values.ts'
 
-/** Each after those that it refers to. */
+/** Nouns of the records that plans write, each after those that it refers to. */
 export const plannedNouns = [
   'term',
   'user',

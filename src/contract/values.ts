@@ -101,7 +101,10 @@ const twoLetterLanguages: ReadonlySet<string> = new Set(
   ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu`.split(/\s+/),
 )
 
-/** Of two or three letters; longer subtags are not registered (RFC 5646 §2.2.1), and three letters are not checked. */
+/**
+ * True for a well-formed tag whose language is a code of two or three letters. Longer language subtags are well-formed,
+ * but not registered (RFC 5646 §2.2.1). Codes of three letters are not checked: there are thousands, with new ones yearly.
+ */
 function isLanguage(tag: string): boolean {
   try {
     const [canonical = '', ...more] = Intl.getCanonicalLocales(tag)

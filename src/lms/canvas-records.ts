@@ -61,7 +61,7 @@ export const canvasRecords: RecordSystem = {
   },
 }
 
-/** These are read if the account may not be listed. */
+/** A position in the user's own courses, which are read if the account may not be listed. */
 const ownCourses = 'own'
 
 function pathOf({ part, of, position }: RecordQuestion): `/${string}` {

@@ -14,7 +14,10 @@ import {
 
 const maxClockSkewSeconds = 300
 
-/** It must be from the integration's account: Canvas signs for all its customers with the same keys. Throws DeliveryFault. */
+/**
+ * Verifies a body that is a signed JWT, and that it is from the integration's account: Canvas signs for all
+ * its customers with the same keys. Returns its claims. Throws DeliveryFault.
+ */
 export async function verifyClaims(
   { rawBody }: Delivery,
   { keys, rootAccountUuid, now }: Trust,

@@ -11,7 +11,7 @@ export interface Delivery {
   readonly rawBody: Uint8Array
 }
 
-/** By `kid`. */
+/** Public keys of a sender by `kid`. */
 export interface SigningKeys {
   /** A JWK (RFC 7517); null if no key has this id. Throws DeliveryFault `keys_unavailable`. */
   find(kid: string): Promise<JsonObject | null>
@@ -35,7 +35,7 @@ export interface Verified {
   readonly body: JsonObject
 }
 
-/** Besides the signature. */
+/** Headers of Standard Webhooks besides the signature. */
 export interface Sending {
   /** Milliseconds since 1970. */
   readonly now: number

@@ -90,8 +90,8 @@ const title = 'Open edX'
 const pageSize = '100'
 
 /**
- * From lms/djangoapps/course_api, grades/rest_api/v1 and openedx/core/djangoapps/enrollments of openedx/openedx-platform.
- * People are read from the grades of courses, which have their addresses.
+ * Reads the REST APIs of Open edX (openedx/openedx-platform lms/djangoapps/course_api, lms/djangoapps/grades/rest_api/v1 and
+ * openedx/core/djangoapps/enrollments). People are read from the grades of courses, which have their addresses.
  */
 export const openedxRecords: RecordSystem = {
   title,

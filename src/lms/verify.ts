@@ -104,7 +104,10 @@ function keyOf(body: JsonObject, path: Kind['id']): string {
   return id === null ? `sha256:${hash('sha256', jsonText(body))}` : `id:${id}`
 }
 
-/** With a private key, or by Standard Webhooks for a secret. Throws TypeError on a key that cannot sign. */
+/**
+ * Canvas signs with a private key, or with Standard Webhooks if a secret is given instead. Throws TypeError on a key
+ * that cannot sign.
+ */
 export async function sign(
   kind: LmsKind,
   payload: JsonObject,

@@ -71,7 +71,10 @@ export class StatementMaker {
     return this.#statement(about.record, toldOf(about))
   }
 
-  /** For a test of a connection. It is the same each time, so that a record store keeps it once. */
+  /**
+   * A statement of the academy itself, which tests a connection. It is the same each time, so that a record store
+   * keeps it once.
+   */
   test(key: string, at: string): Statement {
     const { version } = this.#form
     return {

@@ -241,7 +241,7 @@ export function statusBar(title: string, completed: number, inProgress: number, 
   )
 }
 
-/** In per cent of the scale. */
+/** Half the width of the mark of a median, in per cent of the scale. */
 const halfMark = 0.75
 
 /** The middle half of grades as a hatched bar with a mark at the median, on a scale from 0 to 100. */

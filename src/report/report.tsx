@@ -172,7 +172,7 @@ export interface Finding {
 /** Minimum grades for a pass rate that is worth a sentence: one failure among two learners says nothing. */
 const minGraded = 5
 
-/** Most important first; nothing without enrolments. */
+/** Returns what stands out, most important first; nothing without enrolments. */
 export function findingsOf(figures: ReportFigures, formats: Formats): Finding[] {
   if (figures.summary.enrollments === 0) return []
   return [
@@ -215,7 +215,10 @@ function activity({ activity: now, activityBefore, start, end }: ReportFigures, 
   }
 }
 
-/** Of complete periods, if any of them has activity: the first and the last may be cut. */
+/**
+ * Returns the mean number of active learners in a day, week or month: of the complete ones, if any of them has activity, because
+ * the first and the last may be cut by the period, or not have ended yet.
+ */
 function meanActive({ by, data }: Activity, reportEnd: string): number {
   const shortestMs = { day: 23, week: 7 * 24 - 1, month: 28 * 24 - 1 }[by] * 60 * 60 * 1000
   const complete = data.filter(

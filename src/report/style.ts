@@ -23,7 +23,7 @@ td.score small { white-space: normal; }
 .drawn > .bar { margin: .25rem 0; }
 `
 
-/** Each row becomes a block. */
+/** Style of tables on narrow screens: each row becomes a block. */
 export const narrowTableStyle = `  section table, section tbody { display: block; }
   section thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   section thead.sorting { display: block; position: static; width: auto; height: auto; overflow: visible; clip-path: none; }

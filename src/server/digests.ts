@@ -17,7 +17,10 @@ const maxCourses = 30
 const [maxNamedCourses, maxNamed] = [10, 5] as const
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Each by one of the servers on the database; none for an endpoint that has nothing to tell. */
+/**
+ * Queues the digests that are due, each by one of the servers on the database. Nothing is queued for an endpoint that
+ * has nothing to tell.
+ */
 export async function queueDigests({
   database,
   now,

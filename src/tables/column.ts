@@ -21,17 +21,17 @@ export interface TableColumn {
   readonly privacy: Privacy
 }
 
-/** Without a type, the values decide it. */
+/** A column to encode. Without a type, the values decide it. */
 export type EncodedColumn = Pick<TableColumn, 'name' | 'path'> &
   Partial<Pick<TableColumn, 'unit' | 'meaning' | 'nullMeans'>> & { readonly type?: ColumnType }
 
 /** A promise delays the next bytes. */
 export type Sink = (bytes: Uint8Array) => void | Promise<void>
 
-/** After an error, the file is incomplete and must be deleted. */
+/** Writes a table in batches of records. After an error, the file is incomplete and must be deleted. */
 export interface TableEncoder {
   rows(records: readonly unknown[]): Promise<void>
-  /** Without rows it writes an empty table. */
+  /** Writes the rest of the file; alone, a table without rows. */
   end(): Promise<void>
 }
 
@@ -71,7 +71,7 @@ export function leavesOf(paths: readonly string[]): string[] {
   return [...new Set(paths)].filter((path) => !above.has(path))
 }
 
-/** For `a.b.c`, `a` and `a.b`. */
+/** Returns the paths that contain a path: for `a.b.c`, `a` and `a.b`. */
 export function ancestorsOf(path: string): string[] {
   const steps = path.split('.')
   return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('.'))

@@ -47,7 +47,7 @@ export interface DatasetTable {
   readonly references: Readonly<Record<string, DataTableName>>
 }
 
-/** Each comes after those that it refers to. The build replaces this module by its value. */
+/** The tables of a data set, each after those that it refers to. The build replaces this module by its value. */
 export const datasetTables: readonly DatasetTable[] = dataTableNames.map((name) => {
   const { fields, ...table } = dataTables[name]
   return { ...table, name, columns: describeColumns(name, objectOf(fields)) }

@@ -1,8 +1,9 @@
 import type { Privacy } from './column.ts'
 
 /**
- * By the name of the field; `users.externalId` where a name means different things. Times, numbers, truth values and
- * choices need no entry: a time is `time`, the others are `none`.
+ * How each text, list and object of the contract identifies a person, by the name of the field. Where a name means different
+ * things, the entry names the table: `users.externalId`. Times, numbers, truth values and choices need no entry: a time is
+ * `time`, the others are `none`.
  */
 export const privacyByField: Readonly<Record<string, Privacy>> = {
   ...of('id', [

@@ -16,7 +16,7 @@ import {
 export const maxXlsxCells = 2_000_000
 /** Includes the header (Excel specifications and limits). */
 const maxSheetRows = 1_048_576
-/** In UTF-16 units of a cell. */
+/** Maximum UTF-16 units of a cell's text. */
 const maxTextLength = 32_767
 
 const dayMs = 24 * 60 * 60 * 1000

@@ -42,7 +42,7 @@ const unlistedVerbs: Readonly<Record<string, readonly string[]>> = {
   inbox: ['deliveries'],
 }
 
-/** Never suggested for an unknown word. */
+/** Verbs that delete or replace data. They are never suggested for an unknown word. */
 const destructiveVerbs = [
   'delete',
   'remove',

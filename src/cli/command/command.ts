@@ -44,7 +44,10 @@ export interface Command {
   readonly unlisted?: true
   /** Runs where the noun is followed by no other command. */
   readonly isDefault?: true
-  /** Without further flags; empty if it only reads. A command that calls one operation may omit it: its method tells. */
+  /**
+   * Kinds of change that it makes without further flags; empty if it only reads. A command that calls one operation may leave it out:
+   * its method tells.
+   */
   readonly writes?: readonly Effect[]
   /** True if it deletes or replaces data; set for a command that calls one operation by that. */
   readonly destructive?: true
@@ -74,7 +77,10 @@ export interface Command {
     readonly fields: readonly BoundFlag[]
     readonly query: readonly BoundFlag[]
   }
-  /** With `continues` the same command resumes, with `explained` it prints how to go on, `ends` is its normal end. */
+  /**
+   * Effect of an interruption: with `continues` the same command resumes, with `explained` the command itself prints how
+   * to go on, with `ends` interrupting is the normal end. By default completed changes stay.
+   */
   readonly interruption?: 'continues' | 'explained' | 'ends'
   run(context: Context, given: Given): Promise<void>
 }
@@ -119,7 +125,7 @@ export interface Invocation {
 /** `['courses', 'create']`; null if there is none. */
 type HelpOf = (path: readonly string[]) => Promise<string | null>
 
-/** Without `learnctl`; errors propagate. */
+/** Runs another command line, without `learnctl`, in a context; its errors propagate. */
 export type RunLine = (argv: readonly string[], context: Context) => Promise<void>
 
 export interface NamedCommand {
@@ -128,7 +134,10 @@ export interface NamedCommand {
   readonly aliases: readonly string[]
 }
 
-/** Without `learnctl`; returns the exit code. `onReply` receives the responses of the platform that are short texts. */
+/**
+ * Runs another command line, without `learnctl`, with its own streams and context, and returns its exit code. `onReply`
+ * receives the responses of the platform that are short texts.
+ */
 export type RunApart = (argv: readonly string[], io: Io, onReply?: (text: string) => void) => Promise<number>
 
 export interface Host {
@@ -138,7 +147,7 @@ export interface Host {
   /** `date` is ISO 8601. */
   readonly manual: (date: string) => Promise<string>
   readonly runLine: RunLine
-  /** Without `learnctl`, and runs nothing. Throws HelpShown and UsageError. */
+  /** Parses a command line, without `learnctl`, and runs nothing. Throws HelpShown and UsageError. */
   readonly parseLine: (argv: readonly string[]) => Promise<Invocation>
   readonly runApart: RunApart
 }

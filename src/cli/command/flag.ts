@@ -36,7 +36,7 @@ export interface Flag {
   readonly kind: keyof Kinds
   readonly placeholder?: string
   readonly summary: string
-  /** Default `past`. */
+  /** Use of a time (default `past`). */
   readonly time?: TimeUse
   /** Nullable: `never` is null. */
   readonly never?: true

@@ -7,7 +7,11 @@ import { type Flag, type FlagValues, lastFlag, timeZoneFlag } from './flag.ts'
 
 const zoneVariable = 'LEARNCTL_TIMEZONE'
 
-/** To UTC instants. A day that bounds a period stays a day if it is one of UTC, for platforms that accept only days. */
+/**
+ * Converts the times among flag values to UTC instants, the API's format. A day that bounds a period stays a day if
+ * it is one of UTC, for platforms that accept only days. `--last` sets the start of the period. Throws a UsageError that
+ * names the flag.
+ */
 export function resolveTimes(
   { env, now }: Pick<Io, 'env' | 'now'>,
   flags: readonly Flag[],

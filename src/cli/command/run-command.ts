@@ -12,7 +12,7 @@ import {
 import type { Context } from './context.ts'
 import { timeZoneFlag } from './flag.ts'
 
-/** If an argument entered at a prompt is not found, says so and prompts again. */
+/** Runs a command. If an argument entered at a prompt is not found, says so and prompts again. */
 export async function runCommand(context: Context, invocation: Invocation): Promise<void> {
   for (;;) {
     const given = await resolveArguments(context, invocation)
@@ -169,7 +169,10 @@ async function isListCall({ calls }: Pick<Command, 'calls'>): Promise<boolean> {
   return calls !== undefined && (await calls.operation()).list === true
 }
 
-/** Only the operation knows whether it pages; it is loaded only if such a flag is set. */
+/**
+ * Returns the refusals of paging flags. Only the operation knows whether it pages; it is loaded only if such a flag
+ * is set.
+ */
 async function paging({ limit, all }: Settings, { calls }: Command): Promise<Refusals> {
   const asked = [limit, all].some(({ origin }) => origin.source === 'flag')
   return asked && calls && !(await isListCall({ calls })) ? notAList : {}

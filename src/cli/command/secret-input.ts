@@ -11,7 +11,7 @@ export interface SecretInput {
 export const clientSecret: SecretInput = { name: 'client-secret', words: 'client secret' }
 export const webhookSecret: SecretInput = { name: 'webhook-secret', words: 'webhook secret' }
 
-/** Without a value: other users of the machine can read a process's arguments. */
+/** Returns the flag for a secret. It has no value: other users of the machine can read a process's arguments. */
 export function secretFlag({ name, words }: SecretInput): Flag {
   return {
     name: `${name}-stdin`,
@@ -48,14 +48,20 @@ async function readLine(io: Context['io'], words: string, file: string): Promise
 
 export type PasswordUse = 'always' | 'on request'
 
-/** Without a value: other users of the machine can read a process's arguments. */
+/**
+ * Flag that prompts for a password. The password is not a flag's value: other users of the machine can read a
+ * process's arguments.
+ */
 export const passwordFlag: Flag = {
   name: 'password-stdin',
   kind: 'switch',
   summary: 'Read the password from standard input; on a terminal you are prompted for it twice',
 }
 
-/** From standard input, or typed twice; the rule is shown before the first entry and checked before the second. */
+/**
+ * Reads a new password from standard input, or typed twice. The rule is shown before the first entry and checked
+ * before the second. Throws a UsageError without a valid password.
+ */
 export async function readPassword({ io, prompts }: Pick<Context, 'io' | 'prompts'>): Promise<string> {
   const { Password } = await import('../../contract/users.ts')
   const length = `${Password.minLength} to ${Password.maxLength} characters`

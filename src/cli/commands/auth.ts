@@ -217,7 +217,7 @@ async function runStatus(context: Context): Promise<void> {
   if (warning !== null) await output.note(warning)
 }
 
-/** Only the platform knows more of a key, or of a variable's value. */
+/** Returns the public part of a credential. Only the platform knows more of a key, or of a variable's value. */
 function shownCredential({ kind, value, origin, shadows, kept }: Credential) {
   const tokens = kept?.tokens ?? null
   return {

@@ -66,7 +66,7 @@ async function deletionQuestion(
     : { text, consequence: 'It can be restored for 30 days.' }
 }
 
-/** Without `--force` it is an error if more than the course itself would be deleted. */
+/** Throws a CommandError without `--force` if more than the course itself is deleted. */
 async function courseContent(look: Lookup, given: Given, found: unknown): Promise<readonly string[]> {
   const reference = given.arguments['course'] ?? ''
   const { lessons, enrollments, groups, grades, analytics } = await calls()
@@ -136,7 +136,7 @@ async function deletedLine(
   return `Deleted ${thing} ${thingName(entry, reference)}${goes}; restore until ${until.slice(0, 10)} with: ${command}`
 }
 
-/** Newest deletions; undefined if the platform does not show them. */
+/** Returns the records that were deleted last; undefined if the platform does not show them. */
 async function trash(look: Lookup, thing: DeletedThing): Promise<readonly unknown[] | undefined> {
   return look.recent((await operationsOf(thing)).listDeleted)
 }

@@ -49,7 +49,7 @@ export const command: Command = {
   },
 }
 
-/** On a terminal in full lines, so that no warning is cut off. */
+/** Prints full lines on a terminal, so that no warning is cut off. */
 async function show({ io, settings, output }: Context, findings: readonly Finding[]): Promise<void> {
   const { columns } = settings
   if (settings.output.value !== 'table' || !io.stdout.isTTY || columns.value) {
@@ -134,7 +134,7 @@ function checkFiles(...paths: readonly string[]): Finding[] {
   })
 }
 
-/** Whether a proxy is used depends on the URL. */
+/** Lists the proxies that are set; whether one is used depends on the URL. */
 async function checkProxies(env: Context['io']['env']): Promise<Finding[]> {
   const { listProxies } = await import('../../codec/proxy.ts')
   return listProxies(env).map((proxy): Finding => {

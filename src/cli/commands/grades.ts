@@ -244,7 +244,11 @@ export const commands: readonly Command[] = [
   }),
 ]
 
-/** By learner and `--course`, and by `--item` and `--source` if there are several; without these flags by id. */
+/**
+ * Finds a grade by learner and `--course`, and by `--item` and `--source` if there are several. Without these flags
+ * the argument is a grade id. Throws a UsageError if it is named incompletely, and a CommandError if none or several
+ * match.
+ */
 async function findGrade(finding: Finding): Promise<Find> {
   return async ({ arguments: { learner = '' }, flags: { course, item, source } }) => {
     if ([course, item, source].every((value) => value === undefined)) return learner

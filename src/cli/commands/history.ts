@@ -17,9 +17,9 @@ interface Versioned {
   readonly versionFilters: FieldFlags
   readonly updateColumns: readonly string[]
   readonly columns: readonly string[]
-  /** `ext:first-course`. */
+  /** Reference for examples: `ext:first-course`. */
   readonly example: string
-  /** Default `updatedLine`. */
+  /** Success line of a change (default `updatedLine`). */
   readonly updated?: (verb: string) => (answer: unknown, given: Given, unchanged: boolean) => string
 }
 

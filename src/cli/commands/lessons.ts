@@ -142,7 +142,7 @@ async function changesOf(
   }
 }
 
-/** By id, external id or a title that no other one has. */
+/** Returns the lesson of a course with an id, an external id or a title that no other one has. */
 function lessonNamed(lessons: readonly JsonObject[], name: string, moved: JsonObject): JsonObject {
   const external = name.startsWith('ext:') ? name.slice(4) : name
   const known = lessons.find(({ id, externalId }) => String(id) === name || externalId === external)

@@ -122,7 +122,7 @@ async function listModules(context: Context, given: Given): Promise<void> {
   await context.output.list([rows], shape)
 }
 
-/** By module id; null if the platform does not list lessons. */
+/** Returns the number of lessons in each module of a course, by its id; null if the platform does not list lessons. */
 async function countLessons(
   { io }: Context,
   caller: Caller,

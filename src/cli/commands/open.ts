@@ -95,7 +95,7 @@ async function idOf({ io, session }: Context, reference: string): Promise<string
   }
 }
 
-/** Those that `encodeURIComponent` leaves and shells interpret (RFC 3986 §2.2). */
+/** Escapes the characters that `encodeURIComponent` leaves and shells interpret (RFC 3986 §2.2). */
 function pathOf(courseId: string): string {
   return encodePath('/dashboard/courses/{courseId}', { courseId }).replace(
     /[!'()*]/g,

@@ -113,7 +113,7 @@ function isReply(error: unknown): error is ApiError | ProtocolError | NotOffered
   return error instanceof ApiError || error instanceof ProtocolError || error instanceof NotOfferedError
 }
 
-/** Without words of the platform, which may name people. */
+/** Returns the reason of an error without words of the platform, which may name people. */
 function reasonOf(error: ApiError | ProtocolError | NotOfferedError): string {
   if (error instanceof PlatformError) return error.line
   return error instanceof ProtocolError
@@ -153,7 +153,7 @@ async function bodyOf(
   }
 }
 
-/** At most two objects deep; null without one. */
+/** Returns the place of the first array of objects, at most two objects deep; null without one. */
 function placeOfList(body: unknown, operation: Operation, place = '', depth = 2): string | null {
   if (Array.isArray(body)) return body.length === 0 || isJsonObject(body[0]) ? place : null
   if (!isJsonObject(body) || depth < 0) return null
@@ -265,7 +265,7 @@ function isDescribed({ field, fits }: Finding): boolean {
   return fits === 'yes' || (fits === 'missing' && optional.has(field))
 }
 
-/** Where the file says, by the letters of its name, or under another name. */
+/** Finds a field in records: where the file says, by the letters of its name, or under another name. */
 function findField(
   rows: readonly unknown[],
   kind: string,

@@ -98,7 +98,7 @@ function programOf(env: Environment): string {
   return name ? `npx --package ${shellWord(name)} learnctl` : 'npx learnctl'
 }
 
-/** Of `--database`, or of the profile `local`, which `saveProfile` creates if missing. */
+/** Chooses the database of `--database`, or of the profile `local`, which `saveProfile` creates if missing. */
 function chooseDatabase(context: Context) {
   const { io, session, settings, directories, profiles } = context
   const program = programOf(io.env)

@@ -13,7 +13,7 @@ type Verb = 'list' | 'get' | 'create' | 'update' | 'delete' | 'revoke'
 interface Records {
   readonly operations: () => Promise<Readonly<Partial<Record<Verb, Call>>>>
   readonly argument: Argument
-  /** Default `<argument>Id`. */
+  /** Path parameter of the argument (default `<argument>Id`). */
   readonly parameter?: string
   /** Default the name of the argument. */
   readonly noun?: string

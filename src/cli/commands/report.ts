@@ -92,7 +92,7 @@ async function run(context: Context, given: Given): Promise<void> {
   }
 }
 
-/** Another extension would promise another format. */
+/** Throws a UsageError for a name that promises another format. */
 function requireHtml(file: string | undefined): void {
   if (!/\.(pdf|docx?|odt|csv|json|jsonl|xlsx|parquet|gz)$/i.test(file ?? '')) return
   throw new UsageError(`Cannot write ${file}: the report is HTML`, {

@@ -19,7 +19,7 @@ import { serverOf } from '../local-server/running-servers.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { type Io, streamOf } from '../terminal/io.ts'
 
-/** Of the endpoint, in case this process is killed before it removes it. */
+/** Lifetime of the endpoint, in case this process is killed before it removes it. */
 const lifetimeMs = 5 * 60_000
 const renewIntervalMs = 2 * 60_000
 /** Time to wait for the test event, which the server sends on request. */

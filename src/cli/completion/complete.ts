@@ -120,16 +120,16 @@ function powershellText(word: string): string {
     : inside.replaceAll("''", "'")
 }
 
-/** Up to the cursor, parsed without evaluating anything. */
+/** A shell line up to the cursor, parsed without evaluating anything. */
 interface TypedLine {
-  /** Of the last simple command, without the one at the cursor. */
+  /** Unquoted words of the last simple command, without the one at the cursor. */
   readonly words: readonly string[]
-  /** As typed at the cursor; empty after a space. */
+  /** The word at the cursor as typed; empty after a space. */
   readonly raw: string
   readonly current: string
   /** An open quote; `at` is its position in `raw`. */
   readonly quote: { readonly mark: '"' | "'"; readonly at: number } | null
-  /** After `<` or `>`. */
+  /** True if the word is a file, after `<` or `>`. */
   readonly isRedirection: boolean
 }
 

@@ -173,7 +173,7 @@ async function readProfiles(io: Io): Promise<Profiles> {
   return createProfileStore(directoriesOf(io).config, io).read()
 }
 
-/** Of the academy that the line names, else of that of quickstart. */
+/** Returns the snapshots of the academy that the line names, else of that of quickstart. */
 async function findSnapshots(io: Io, { values }: CursorPlace): Promise<Suggestion[]> {
   const [{ directoriesOf }, { readProjectFile, resolveSettings }, { chooseTarget }, { snapshotsOf }] =
     await Promise.all([
@@ -246,7 +246,7 @@ interface KnownFlag {
 interface CursorPlace {
   /** Null before the noun is complete. */
   readonly noun: string | null
-  /** Those that may follow the noun or the group, or the one that was named. */
+  /** Commands that may follow the noun or the group, or the one that was named. */
   readonly commands: readonly Command[]
   readonly group: string
   readonly command: Command | null

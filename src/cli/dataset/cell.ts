@@ -5,7 +5,10 @@ import { earliestMs, isDay } from '../../codec/time-text.ts'
 import { utc } from '../../codec/time-zone.ts'
 import type { Column } from './column.ts'
 
-/** Besides ISO 8601: `excel` is Excel's number of a day, `YYYY-MM-DD` a day with a time of day but no time zone. */
+/**
+ * Formats of days in a file, besides ISO 8601: `excel` is Excel's number of a day, `YYYY-MM-DD` a day with a time of day
+ * but no time zone.
+ */
 export const dateFormats = [
   'DD.MM.YYYY',
   'DD/MM/YYYY',
@@ -89,7 +92,7 @@ export function meaningsOf({ choices }: CellColumn, meanings: ReadonlyMap<string
   return (text) => folded.get(text.toLowerCase())
 }
 
-/** Other values are unchanged. */
+/** Returns a list with its items replaced by what a mapping reads for them; other values unchanged. */
 export function replaceItems(
   column: CellColumn,
   value: unknown,
@@ -103,7 +106,11 @@ export function replaceItems(
   })
 }
 
-/** In the API's form; other text unchanged. Throws a CellError for a day in a format that was not given: 03/04/2026. */
+/**
+ * Returns a time in the API's form, from a day (00:00 UTC), a day in the given format with or without a time of day
+ * in UTC, or a duration back from `now`; returns other text unchanged. Throws a CellError for a day in a format that
+ * was not given: 03/04/2026 is in March or in April.
+ */
 export function timeIn(text: string, { now, dateFormat }: CellForm): string {
   if (isDay(text)) return `${text}T00:00:00.000Z`
   const fit = formatsOf(text)
@@ -128,7 +135,7 @@ export function timeIn(text: string, { now, dateFormat }: CellForm): string {
   return ms >= earliestMs ? new Date(ms).toISOString() : text
 }
 
-/** Other text is unchanged. Throws a CellError. */
+/** Returns a day in the API's form, from one in the given format; returns other text unchanged. Throws a CellError. */
 export function dayIn(text: string, form: CellForm): string {
   return formatsOf(text).length > 0 ? timeIn(text, form).slice(0, 10) : text
 }
@@ -136,7 +143,10 @@ export function dayIn(text: string, form: CellForm): string {
 const dayPattern = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/
 const localPattern = /^(\d{4}-\d{2}-\d{2})[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?$/
 
-/** Shorter Excel numbers are excluded: they are before 1927, or years. */
+/**
+ * Returns the formats in which a text is a valid day. Shorter Excel numbers are excluded: they are before 1927, or
+ * years.
+ */
 function formatsOf(text: string): DateFormat[] {
   if (/^\d{5,7}(?:\.\d+)?$/.test(text)) {
     return Number(text) <= lastExcelDay ? ['excel'] : []
@@ -151,7 +161,7 @@ function instantIn(text: string, format: DateFormat): string {
   return new Date(seconds * 1000).toISOString()
 }
 
-/** In milliseconds since 1970; null for text in another format. */
+/** Returns a day in milliseconds since 1970; null for text in another format. */
 function dayAndTimeIn(text: string, format: DateFormat): number | null {
   if (format === 'YYYY-MM-DD') {
     const [, day = '', ...time] = localPattern.exec(text) ?? []
@@ -165,7 +175,7 @@ function dayAndTimeIn(text: string, format: DateFormat): number | null {
   return atTime(`${whole}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`, time)
 }
 
-/** In milliseconds since 1970; null for an invalid one. */
+/** Returns a day and a time of day in UTC, in milliseconds since 1970; null for an invalid one. */
 function atTime(iso: string, time: readonly (string | undefined)[]): number | null {
   const [hours = 0, minutes = 0, seconds = 0] = time.map((part) => Number(part ?? 0))
   if (!isDay(iso) || hours > 23 || minutes > 59 || seconds > 59) return null

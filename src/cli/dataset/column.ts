@@ -10,7 +10,7 @@ type CellKind = 'text' | 'number' | 'switch' | 'time' | 'day' | 'texts' | 'json'
 export interface Column {
   /** `firstName`, or the whole path if another field has the same name. */
   readonly name: string
-  /** Dotted: `profile.firstName`. */
+  /** Dotted path of the value: `profile.firstName`. */
   readonly path: string
   readonly kind: CellKind
   readonly required: boolean
@@ -23,7 +23,7 @@ export interface Column {
   readonly initial: unknown
 }
 
-/** In the order of the schema. */
+/** Returns the columns of a schema in its order: one for each field that is not an object. */
 export function columnsOf(schema: z.ZodObject): Column[] {
   const leaves = leavesOf(schema, '', true)
   const paths = leaves.map(({ path }) => path)
@@ -55,7 +55,7 @@ function leavesOf(schema: z.ZodObject, above: string, needed: boolean): Omit<Col
   })
 }
 
-/** For a list those of its items; undefined if any value is accepted. */
+/** Returns the values that a field, or each item of a list, takes; undefined if it takes any. */
 export function choicesIn(schema: z.ZodType): readonly string[] | undefined {
   if (schema instanceof z.ZodArray) return choicesIn(bare(schema.element as z.ZodType))
   if (schema instanceof z.ZodPipe) return choicesIn(bare(schema.in as z.ZodType))
@@ -78,7 +78,7 @@ function kindOf(schema: z.ZodType): CellKind {
   return 'json'
 }
 
-/** To 00:00 UTC, at any depth. */
+/** Returns a value with its days converted to times, 00:00 UTC, where the schema has times, at any depth. */
 export function withDays(schema: z.ZodType, value: unknown): unknown {
   const inner = bare(schema)
   if (inner instanceof z.ZodArray && Array.isArray(value)) {

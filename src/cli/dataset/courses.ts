@@ -72,10 +72,10 @@ export const courses: Dataset = {
   },
 }
 
-/** By course id and module id. */
+/** Names of modules, by the ids of their course and their own. */
 export type ModuleNames = Map<unknown, ReadonlyMap<unknown, string | undefined>>
 
-/** By id; a renamed module keeps its id. */
+/** Returns the names that the modules of a course get by a declaration, by id; a renamed module keeps its id. */
 export function nextModuleNames(
   declared: unknown,
   current: unknown,

@@ -56,7 +56,7 @@ export interface Dataset {
   readonly inOrderOf?: string
   /** Datasets that reference fields refer to; the API may name a field `term` with `Id` behind. */
   readonly references: Readonly<Record<string, ReferredName>>
-  /** For a reference that depends on more than the record's kind. */
+  /** Returns the reference of a record that depends on more than its kind. */
   readonly refersTo?: (record: JsonObject) => { readonly field: string; readonly to: ReferredName }
   readonly operations: DatasetOperations
   /** Null if the record has no key. */
@@ -130,7 +130,10 @@ export function keyOf({ keys }: Pick<Dataset, 'keys'>, record: JsonObject): read
   return key ? key.map((field) => String(record[field])) : null
 }
 
-/** Its key, and every other field that is a key by itself. E-mail addresses are compared without case. */
+/**
+ * Returns all names of a record: its key, and every other field that is a key by itself. E-mail addresses are
+ * compared without case.
+ */
 export function namesOf({ keys }: Pick<Dataset, 'keys'>, record: JsonObject): readonly string[] {
   const has = (field: string) => record[field] !== undefined && record[field] !== null
   const first = keys.find((fields) => fields.every(has))

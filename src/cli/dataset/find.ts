@@ -58,7 +58,7 @@ export function chosenOf(shown: readonly JsonObject[], { matches, prefers }: Sea
 }
 
 export interface Match {
-  /** As the API shows it; null for none. */
+  /** Matching record as the API shows it; null for none. */
   readonly shown: JsonObject | null
   /** A different record: it shares a key but differs in an earlier one. */
   readonly other: JsonObject | null
@@ -151,7 +151,7 @@ function textOf(value: unknown): string {
     .toLowerCase()
 }
 
-/** By id if the external id is a URL on the caller's platform. */
+/** Returns the lookup of a record: by id if its external id is its URL on the caller's platform. */
 function searchFor(caller: Caller, dataset: Dataset, record: JsonObject): Search | null {
   const { get, list } = dataset.operations
   const id = idAtAddress(caller, list, record['externalId'])

@@ -10,7 +10,7 @@ export interface Names {
   courseKey(id: string): Promise<string>
   /** Returns `ext:` and the external id of a user, else `email:` and the address. */
   userKey(id: string): Promise<string>
-  /** As the API shows it; null if there is none. */
+  /** Returns the referenced course as the API shows it; null if there is none. */
   course(reference: string): Promise<JsonObject | null>
   user(reference: string): Promise<JsonObject | null>
   group(reference: string): Promise<JsonObject | null>
@@ -50,7 +50,7 @@ export function courseKeyOf(shown: JsonObject): string {
   return `ext:${externalKeyOf(shown)}`
 }
 
-/** Its external id, else its id; null for none. */
+/** Returns the name of the term of a course for references: its external id, else its id; null for none. */
 export function termKeyIn({ termId, termExternalId }: JsonObject): string | null {
   return termId === null ? null : `ext:${termExternalId ?? termId}`
 }
@@ -61,7 +61,7 @@ function userKeyOf({ externalId, email, id }: JsonObject): string {
   return typeof email === 'string' ? `email:${email}` : String(id)
 }
 
-/** From the record if it contains it, else looked up. */
+/** Returns the name of a record's course: from the record if it contains it, else looked up. */
 export async function courseKeyIn(shown: JsonObject, names: Names): Promise<string> {
   const { courseExternalId: externalId, courseId: id } = shown
   return externalId === undefined ? names.courseKey(String(id)) : courseKeyOf({ externalId, id })
@@ -92,12 +92,12 @@ function remembering<Value>(read: (key: string) => Promise<Value>) {
 /** Holds the URL of a remote record without an external id: unlike an id, it cannot match one of another platform. */
 const addressField = '@id'
 
-/** Such an id is valid on one platform only. */
+/** True for an id in this API's format, which is valid on one platform only. */
 function isOwnId(value: unknown): boolean {
   return /^[a-z]{3}_[0-9A-Za-z]{20,}$/.test(String(value))
 }
 
-/** Its own, else its URL on a remote platform, else its id. */
+/** Returns the external id of a record in files: its own, else its URL on a remote platform, else its id. */
 export function externalKeyOf(shown: JsonObject): string {
   return String(shown['externalId'] ?? shown[addressField] ?? shown['id'])
 }
@@ -130,8 +130,10 @@ export function idAtAddress(caller: Caller, list: Call, text: unknown): string |
 }
 
 /**
- * For records with neither an external id nor an id in this API's format. `list` has no path parameter if its records can
- * have external ids.
+ * Adds the URL on the platform to records that have neither an external id nor an id in this API's format. Records of
+ * a server of this API stay unchanged.
+ *
+ * @param list list that shows such records, without a path parameter if they can have external ids
  */
 export function shownRecords(
   caller: Caller,

@@ -158,7 +158,11 @@ function requireSame(
   }
 }
 
-/** Only changes since the last run. `complete` gets the place in the changes up to which the rows are complete. */
+/**
+ * Yields all rows, or those that have changed since the last run.
+ *
+ * @param complete gets the place in the changes of the platform up to which the rows are complete, after the last one
+ */
 async function* readRows(
   { io: { signal } }: Context,
   caller: Caller,

@@ -118,7 +118,13 @@ interface Asked {
   readonly by: string
 }
 
-/** By the flags, else the file's name, else the settings, else CSV; `file` is undefined for standard output. */
+/**
+ * Returns the form of an export: from the flags, else the file's name, else the settings, else CSV. Throws a
+ * UsageError on contradictions, and for a file name with an unsupported format.
+ *
+ * @param formatFlag value of `--format`, one of `formatNames`
+ * @param file undefined for standard output
+ */
 function exportForm(
   { output }: Pick<Settings, 'output'>,
   formatFlag: string | undefined,

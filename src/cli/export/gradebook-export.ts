@@ -87,7 +87,7 @@ async function privacyOf(
   return listPrivacy(how, calls.grades.report.id, null, 'grades')
 }
 
-/** On a terminal the default is a table. Throws a UsageError for a form that the layout of a system cannot have. */
+/** Reads the flags of the form; on a terminal the default is a table. Throws a UsageError for a form that the layout of a system cannot have. */
 function optionsOf({ io, settings }: Context, given: Given, system: GradebookSystem | undefined) {
   const asked = exportOptionsOf(settings, given, 'grades')
   if (system !== undefined) {

@@ -34,7 +34,7 @@ interface Wanted extends RowForm {
 
 interface LearnerExport extends Wanted, ExportTarget {}
 
-/** Without its credential. */
+/** The first request, without its credential. */
 export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
   const { input, accept } = firstRequest(wanted)
   const request = caller.request(wanted.operation, input)
@@ -205,5 +205,5 @@ export class CsvCounter {
   }
 }
 
-/** Each with the comma before it. */
+/** Cells of a record, each with the comma before it. */
 const cells = /,(?:"((?:[^"]|"")*)"|([^,]*))/g

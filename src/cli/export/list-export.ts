@@ -60,12 +60,15 @@ export async function exportList(
   )
 }
 
-/** Unless the input has an order; null keeps the list's own. */
+/** Sets the order of a list unless the input has one; null keeps the list's own. */
 function withOrder(input: AnyInput, order: string | null): AnyInput {
   return order === null ? input : { ...input, query: { sort: order, ...input.query } }
 }
 
-/** If another platform refuses that order, which the user did not choose, uses its default order. */
+/**
+ * Yields all rows of a list in a stable order. If another platform refuses that order, which the user did not choose,
+ * uses its default order.
+ */
 async function* orderedRows(
   caller: Caller,
   list: Operation,

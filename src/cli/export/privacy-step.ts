@@ -259,7 +259,7 @@ export class PeopleRows {
     this.#insert.run(this.#tables.indexOf(table), person, isGrouped ? jsonText(seen) : null, jsonText(row))
   }
 
-  /** Without small groups, if these are to be left out. Call `close` at the end. */
+  /** Yields all rows in batches: without those of small groups, if these are to be left out. Call `close` at the end. */
   *batches(): Generator<readonly JsonObject[]> {
     this.#notes = this.#tables.flatMap((table, place) => this.#notesOf(table, place))
     let batch: JsonObject[] = []

@@ -75,7 +75,7 @@ function shownColumns(sample: readonly unknown[]): string[] {
 interface ListColumns {
   readonly csv: readonly Column[]
   readonly table: readonly Column[]
-  /** Also those of csv and table; null for all. */
+  /** Chosen columns, which then also apply to csv and table; null for all. */
   readonly chosen: readonly Column[] | null
   /** Types of columns for files of tables. */
   readonly typed: () => Promise<readonly EncodedColumn[]>

@@ -133,10 +133,14 @@ export function describeGlobalFlags() {
   }))
 }
 
-/** Draft 2020-12. */
+/** A JSON Schema (draft 2020-12). */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** Several schemas, `[]` for a list, are alternatives. `place` is that of named schemas: `#/$defs/`. */
+/**
+ * Returns the schema of what a command prints: the names of schemas, with `[]` for a list; several are alternatives.
+ *
+ * @param place place of named schemas: `#/$defs/`
+ */
 export function schemaOfPrinted(printed: readonly string[], place: string): Schema {
   const schemas = printed.map((name) =>
     name.endsWith('[]')

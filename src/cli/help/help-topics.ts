@@ -156,7 +156,11 @@ interface ManualPart {
   readonly loaded: readonly Command[] | Command
 }
 
-/** In man(7) macros that both mandoc and groff support. `date` is ISO 8601. */
+/**
+ * Formats the manual page learnctl(1) in man(7) macros that both mandoc and groff support.
+ *
+ * @param date ISO 8601, the date of the page
+ */
 export function manPage(parts: readonly ManualPart[], { version, date }: { version: string; date: string }) {
   const lines = [
     `.TH LEARNCTL 1 ${date} "learnctl ${version}" "User Commands"`,

@@ -14,13 +14,15 @@ import { machineId } from '../terminal/target-file.ts'
 
 const deadForm = /^learnctl-exec-([0-9a-f]{12})_(\d{1,10})_\w{6}$/
 
-/** Mode 0700. */
+/** The temporary directory of one run, mode 0700. */
 interface RunDirectory {
   readonly path: string
   remove(): Promise<void>
 }
 
-/** Its name identifies the process and machine. */
+/**
+ * Creates the directory of this run in the temporary directory; its name identifies the process and machine.
+ */
 export async function makeRunDirectory(): Promise<RunDirectory> {
   const prefix = `learnctl-exec-${await machineId()}_${process.pid}_`
   try {
@@ -41,7 +43,10 @@ export async function makeRunDirectory(): Promise<RunDirectory> {
   }
 }
 
-/** Those of this user whose names identify an ended process of this machine. Ignores all errors. */
+/**
+ * Removes the directories that killed runs left: directories of this user whose names identify an ended
+ * process of this machine. Ignores all errors.
+ */
 export async function removeDeadRuns(): Promise<void> {
   const here = await machineId()
   try {
@@ -107,7 +112,7 @@ function notRunError(command: string, cause: Error): CommandError {
   return new CommandError('command_not_run', 'notRun', `Cannot run ${command}: ${why}`, { cause })
 }
 
-/** For programs that do not inherit the environment. */
+/** A file with the variables of a run, for programs that do not inherit its environment. */
 export interface EnvFile {
   write(variables: Readonly<Record<string, string | undefined>>): void
   remove(): void

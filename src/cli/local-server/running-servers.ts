@@ -81,7 +81,10 @@ function read(path: string): RunningServer | null {
 const stopTimeoutMs = 40_000
 const pollMs = 50
 
-/** Of all databases if null; deletes the entries of servers that do not answer. A dry run sends nothing. */
+/**
+ * Returns the servers of a database, or of all if null, that answer; deletes the entries of others. A dry run
+ * sends nothing and returns all entries.
+ */
 export async function findServers(
   context: Pick<Context, 'io' | 'settings' | 'directories'>,
   database: string | null,
@@ -96,7 +99,7 @@ export async function findServers(
   return running
 }
 
-/** After a reboot, another process may have its process id. */
+/** True if the address is answered by our server: after a reboot, another process may have its process id. */
 export async function isServing({ io }: Pick<Context, 'io'>, { address }: RunningServer): Promise<boolean> {
   const isTls = address.startsWith('https:')
   const { get } = isTls ? await import('node:https') : await import('node:http')

@@ -40,7 +40,10 @@ export function readFixedFlags({ flags }: Given): FixedOptions {
   return { fixedTime: flags['clock'] === undefined ? undefined : String(flags['clock']), seedId }
 }
 
-/** With a fixed clock or seed, expired credentials would become valid, and ids would repeat. */
+/**
+ * Throws a CommandError if the clock or the seed is fixed for an existing academy: expired credentials would
+ * become valid, and ids would repeat.
+ */
 export function assertNewAcademy(
   { fixedTime, seedId }: FixedOptions,
   database: string,
@@ -92,7 +95,7 @@ export function readPostgresOptions({ io }: Pick<Context, 'io'>, { flags }: Give
   return { url, env: postgresEnv(io), home: io.home }
 }
 
-/** Only libpq's variables, all that opening a connection needs. */
+/** Returns the variables of libpq, the only ones that opening a connection needs. */
 export function postgresEnv({ env }: Pick<Io, 'env'>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('PG')))
 }

@@ -12,7 +12,7 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import { findServers, listServers } from './running-servers.ts'
 
 export interface ServedDatabase {
-  /** Its path, or its URL without user and password. */
+  /** Name in messages and in the list of servers: its path, or its URL without user and password. */
   readonly name: string
   /** Undefined for a file. */
   readonly url?: string | undefined
@@ -70,7 +70,10 @@ function urlIn(path: string, shown: string): string {
   )
 }
 
-/** With links resolved. Throws a UsageError with `instead` for PostgreSQL, and unless `mayMiss` if the file is missing. */
+/**
+ * Returns the file of the academy that the settings choose, with links resolved. Throws a UsageError with
+ * `instead` for an academy on PostgreSQL, and a CommandError if the file is missing, unless `mayMiss`.
+ */
 export async function databaseFile(
   context: Context,
   instead: string,
@@ -202,7 +205,7 @@ export function findSnapshot(database: string, name: string | undefined): Snapsh
   )
 }
 
-/** Its time: `2026-03-01T120000Z`. */
+/** Returns the default name of a snapshot, its time: `2026-03-01T120000Z`. */
 export function defaultSnapshotName(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '')}Z`
 }

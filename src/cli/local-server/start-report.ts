@@ -34,7 +34,7 @@ export interface KeyFile {
   write(key: string): Promise<void>
 }
 
-/** Before any other work. Throws as openTarget does. */
+/** Checks that the key can be written, before any other work. Throws as openTarget does. */
 export async function openKeyFile(cwd: string, name: string): Promise<KeyFile> {
   const exists = await access(resolve(cwd, name)).then(
     () => true,

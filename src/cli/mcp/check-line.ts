@@ -234,7 +234,7 @@ export class SharedFolder {
     return hash.digest('hex')
   }
 
-  /** By a link, rejected rows would be written elsewhere. */
+  /** Throws a CommandError if an errors file beside an imported one is a link, by which rejected rows would be written elsewhere. */
   assertErrorsFiles(path: string): void {
     const folder = dirname(path)
     const found = readdirSync(folder).find((name) => {

@@ -143,7 +143,7 @@ export const offeredSettings: ReadonlySet<string> = new Set([
   ...['output', 'columns', 'limit', 'all', 'dryRun', 'yes', 'noInput'],
 ])
 
-/** By first words; the longest match counts. */
+/** Reasons why commands are not offered, by their first words; the longest match counts. */
 const reasons: readonly (readonly [words: string, reason: string])[] = [
   ['auth', 'Signing in, and credentials, are left to the user'],
   ['keys', 'Credentials are left to the user'],

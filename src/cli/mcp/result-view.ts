@@ -9,7 +9,10 @@ import { type PeopleMap, PrivateText } from './private-text.ts'
 
 const noTable: NamedTable = { name: '', columns: [] }
 
-/** Without a map of people, it hides no one. */
+/**
+ * Translates between the words and results of the platform and those that an assistant gets. Without a map of people, it hides
+ * no one.
+ */
 export class ResultView {
   readonly #people: PeopleMap | null
   readonly #text: PrivateText | null
@@ -180,7 +183,7 @@ const choicesByField: Readonly<Record<string, readonly string[]>> = {
   authMethod: ['api_key', 'oauth', 'local'],
   scopes: ['read', 'write', 'admin'],
 }
-/** In their sentences people may be named. */
+/** Texts that are messages: sentences in which people may be named. */
 const messages: ReadonlySet<string> = new Set([
   ...['message', 'detail', 'reason', 'hint', 'summary', 'meaning', 'nullMeans', 'url', 'why', 'note'],
   ...['place', 'file', 'errorsFile'],
@@ -191,10 +194,10 @@ interface PrivateRecord {
   readonly dropped: ReadonlySet<string>
 }
 
-/** Without columns if the dictionary has no table of this name. */
+/** A table of the data dictionary; without columns if it has none of this name. */
 type NamedTable = Pick<(typeof tables)[number], 'name' | 'columns'>
 
-/** By its name or noun: `user` is `users`. */
+/** Returns the table of a name, or of a noun: `user` is `users`. */
 function findTable(name: string): NamedTable {
   const found = tables.find((table) => table.name === name || table.name === `${name}s`)
   return found ?? { name, columns: [] }
@@ -297,7 +300,7 @@ function privacyOf(
   return column && (own === undefined || own === 'none' || own === 'time') ? column.privacy : own
 }
 
-/** By name if columns were chosen, or the column of a whole value which contains the field. */
+/** Returns the column of a field, by its name if columns were chosen, or that of a whole value which contains it. */
 function columnOf(path: string, { columns }: NamedTable): TableColumn | undefined {
   const of = (place: string) =>
     columns.find((column) => column.path === place) ?? columns.find(({ name }) => name === place)

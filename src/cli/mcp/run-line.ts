@@ -99,7 +99,7 @@ function collector(maxCharacters: number) {
   return { stream, text: () => pieces.join(''), isFull: () => size > maxCharacters }
 }
 
-/** Of JSON Lines, or of one JSON document; null for other text. */
+/** Returns the records of JSON Lines, or of one JSON document; null for other text. */
 function recordsIn(text: string, isCut: boolean): readonly unknown[] | null {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   // The last line may be incomplete.

@@ -26,7 +26,7 @@ interface RunOptions {
   /** Shows names instead of pseudonyms. */
   readonly showNames: boolean
   readonly folder: SharedFolder | null
-  /** Such as `--profile school`. */
+  /** Global flags of each run, such as `--profile school`. */
   readonly globalFlags: readonly string[]
   readonly stateDirectory: string
   /** Includes the profile. */
@@ -217,7 +217,7 @@ interface Planned {
   /** Digest of what the dry run printed; null if it prints the time. */
   readonly preview: string | null
   readonly steps: number
-  /** As the assistant sees them. */
+  /** Records that the command line names, as the assistant sees them. */
   readonly affected: readonly JsonObject[]
 }
 

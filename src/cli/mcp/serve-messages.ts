@@ -45,7 +45,7 @@ class MessageServer {
   readonly #io: Io
   readonly #toolbox: Toolbox
   readonly #calls = new Map<RequestId, Call>()
-  /** By the id of the request. */
+  /** Takes the answers to questions, by the id of the request. */
   readonly #questions = new Map<unknown, (result: unknown) => void>()
   #questionCount = 0
   #canAsk = false
@@ -187,7 +187,10 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Other writes to standard output, such as a warning of a library, go to standard error. */
+/**
+ * Keeps standard output for protocol messages: whatever else in this process writes to it, such as a warning of a
+ * library, goes to standard error. Call `end` at last.
+ */
 export function guardOutput(io: Io): { readonly io: Io; end(): void } {
   const stdout = streamOf(io.stdout)
   if (stdout !== process.stdout) return { io, end: () => {} }
@@ -287,7 +290,7 @@ function resultMessage(id: RequestId, result: JsonObject): JsonObject {
   return { jsonrpc: '2.0', id, result }
 }
 
-/** Without an id if the request has no usable one. */
+/** Returns the response with an error; without an id if the request has no usable one. */
 function errorMessage(id: RequestId | undefined, { code, message }: RpcError): JsonObject {
   return { jsonrpc: '2.0', ...(id !== undefined && { id }), error: { code, message } }
 }

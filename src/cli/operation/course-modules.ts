@@ -23,7 +23,10 @@ export function modulesOf({ modules }: JsonObject): readonly JsonObject[] {
   return Array.isArray(modules) ? modules.filter(isJsonObject) : []
 }
 
-/** By id, title or, if several share it, the number of its place. Throws a CommandError for none or an ambiguous title. */
+/**
+ * Returns the module of a course with an id, a title or, if modules share the title, the number of its place. Throws a
+ * CommandError for none, and for a title that several have.
+ */
 export function findModule(course: JsonObject, name: string): JsonObject {
   const modules = modulesOf(course)
   const known = modules.find(({ id }) => String(id) === name)

@@ -4,7 +4,7 @@ import { pluralise, wrap } from '../terminal/format-text.ts'
 
 const maxLines = 200
 const contextLines = 1
-/** Longer texts are shown as removed and added. */
+/** Maximum comparisons of lines; longer texts are shown as removed and added. */
 const maxCompared = 4_000_000
 const minWidth = 20
 /** Unchanged characters shown before and after the change of a line that is too long to be shown. */
@@ -109,7 +109,7 @@ function valueLines(value: unknown): string[] {
   })
 }
 
-/** With some equal lines around them; `…` stands for the others. */
+/** Returns the lines that differ, with some that are the same around them; `…` stands for the others. */
 function markedLines(before: readonly string[], after: readonly string[], { width, most }: Form): string[] {
   const all = compared(before, after, (one, other) => one === other)
   const shown = withExcerpts(all, (width * most) / 2)

@@ -13,7 +13,7 @@ export interface Named {
   readonly argument: string
   /** An id of our server needs no lookup. */
   readonly id: RegExp
-  /** `API keys`. */
+  /** Plural noun: `API keys`. */
   readonly several: string
   /** False for a thing that is no longer valid. */
   readonly counts?: (thing: JsonObject) => boolean

@@ -25,7 +25,7 @@ interface Destruction {
   /** Undefined where the platform does not show the record. */
   readonly read: (look: Lookup, given: Given) => Promise<unknown>
   readonly question: (look: Lookup, given: Given, found: unknown) => Promise<Question>
-  /** If irreversible, the user types the number of things. */
+  /** Question about several things, without looking them up; if irreversible, the user types their number. */
   readonly several?: (
     look: Lookup,
     given: Given,
@@ -54,7 +54,7 @@ interface Existing {
   readonly dataset?: DatasetName
   /** Finds it without a dataset; null if there is none. */
   readonly find?: (context: Context, caller: Caller, body: JsonObject) => Promise<JsonObject | null>
-  /** In messages: `user Ada Lovelace (ada@example.org)`. */
+  /** Name in messages: `user Ada Lovelace (ada@example.org)`. */
   readonly name: (thing: unknown, given: Given) => string
 }
 
@@ -83,7 +83,12 @@ export interface OperationSpec<O extends Call> {
   readonly query?: FieldFlags
   /** Constant fields, such as the status of `publish`. */
   readonly fixed?: BodyInput<O>
-  /** Some platforms have no defaults; our server may adjust these (`lenient`). `now` is ISO 8601 in UTC. */
+  /**
+   * Returns defaults to send for absent fields, since some platforms have none. Our server may adjust them
+   * (`lenient`).
+   *
+   * @param now ISO 8601 in UTC
+   */
   readonly presumed?: (now: string) => Partial<BodyInput<O>>
   readonly password?: PasswordUse
   /** A secret of another system, from standard input. */
@@ -106,7 +111,7 @@ export interface OperationSpec<O extends Call> {
   readonly confirms?: Confirmed
   /** Replaces the record: `Created course Marine Biology (BIO-101)`. `answer` is a deleted record as it was read before. */
   readonly done?: (answer: unknown, given: Given, unchanged: boolean) => string
-  /** With further reads; undefined falls back to `done`. */
+  /** Returns a success line that needs further reads; undefined falls back to `done`. */
   readonly readDone?: (look: Lookup, given: Given) => Promise<string | undefined>
   readonly notes?: (answer: object, given: Given) => string | null | Promise<string | null>
   readonly examples?: readonly string[]

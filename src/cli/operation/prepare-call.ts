@@ -118,7 +118,7 @@ function shapeOfRows({ columns }: Rows): Shape {
   return { table: columns, paths: columns }
 }
 
-/** Later ones override earlier ones. */
+/** Sources of a body; later ones override earlier ones. */
 interface BodySources {
   readonly operation: Call
   readonly flags: readonly BoundFlag[]

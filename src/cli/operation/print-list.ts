@@ -105,7 +105,10 @@ async function* limitItems(
   }
 }
 
-/** As a complete document: an error of the platform is thrown after the received pages are printed. */
+/**
+ * Prints the pages of a list as a complete document, even if the platform fails to send all of them: that error is
+ * thrown after the received pages are printed.
+ */
 export async function printUntilError<Page>(
   pages: AsyncIterable<Page>,
   print: (received: AsyncIterable<Page>) => Promise<void>,

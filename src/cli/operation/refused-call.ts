@@ -53,7 +53,7 @@ export class RefusedCallError extends Error {
     return inside === '' ? `--${name}` : `--${name}: ${inside}`
   }
 
-  /** As JSON; null if no flag gave a single, short one. */
+  /** Returns the value of the flag that a fault concerns, as JSON; null if no flag gave a single, short one. */
   readonly givenFor = (fault: Fault): string | null => {
     const found = this.#flagFor(fault)
     const value = found?.place === placeOf(fault) ? this.#given.flags[found.flag.name] : undefined
@@ -86,7 +86,7 @@ function secretIn(place: string, { flags }: Given): string | null {
   return name === undefined ? null : `The ${name.replaceAll('-', ' ')}`
 }
 
-/** Other platforms may write `external_id`. */
+/** Converts a field name to the contract's form: other platforms may write `external_id`. */
 function camelCase(path: string): string {
   return path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -31,7 +31,7 @@ function isSeveral({ flags, rest, arguments: named }: Given, { spec, positions }
   return flags[idsFlag.name] !== undefined || (typed && rest.length > 1)
 }
 
-/** If the platform refuses an answer to a prompt, explains why and prompts again. */
+/** Makes the call; if the platform refuses an answer to a prompt, explains why and prompts again. */
 async function callUntilAccepted(context: Context, given: Given, bound: BoundCall): Promise<void> {
   const answers = new Map<string, unknown>()
   const call = { ...bound, answers }
@@ -52,7 +52,10 @@ async function callUntilAccepted(context: Context, given: Given, bound: BoundCal
   }
 }
 
-/** Those that the refusal points at, else those whose value it names; a conflict without either may concern any. */
+/**
+ * Returns the fields of prompted answers that a refusal concerns: those it points at, else those whose value it
+ * names. A conflict without either may concern any of them.
+ */
 function refusedAnswers(
   { status, faults, message }: ApiError,
   answers: ReadonlyMap<string, unknown>,

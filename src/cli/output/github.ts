@@ -7,9 +7,9 @@ import { type Io, note, writeStderr } from '../terminal/io.ts'
 
 /** All who can read the repository see it on the page of a workflow run. */
 interface WorkflowReport extends Findings {
-  /** Without values of people. */
+  /** Heading of the summary, without values of people. */
   readonly title: string
-  /** By what they count, such as `created`. */
+  /** Numbers by what they count, such as `created`. */
   readonly counts?: Readonly<Record<string, number>>
 }
 
@@ -59,7 +59,10 @@ export function createFindingList(): { add(finding: Finding): void; found(): Fin
   }
 }
 
-/** On standard error, which the runner reads as well (actions/runner, OutputManager): standard output stays data. */
+/**
+ * Returns the annotations as workflow commands, each with its line end. They go to standard error, whose lines the runner
+ * reads as those of standard output (actions/runner, OutputManager): output of the command stays data.
+ */
 function annotationsOf(io: Place, { list, more }: WorkflowReport): string[] {
   const levels: readonly Level[] = ['error', 'warning', 'notice']
   const first = list[0]?.level

@@ -43,7 +43,7 @@ export function maskHeaders(headers: Readonly<Record<string, string>>): Record<s
   )
 }
 
-/** Also masks whatever looks like a credential. */
+/** Masks each of `secrets` in a text, and whatever looks like a credential. */
 export function maskText(text: string, secrets: readonly string[]): string {
   const without = maskSecretsInText(text, secrets)
   return credentialsInText.reduce((rest, pattern) => rest.replace(pattern, secretMask), without)

@@ -21,9 +21,9 @@ export interface Shape {
   readonly table: readonly string[]
   /** All paths that `--columns` accepts, objects before their fields. The leaves are the columns of a CSV. */
   readonly paths: readonly string[]
-  /** Default `id`. */
+  /** The field that `--quiet` prints; default `id`. */
   readonly identifier?: string | undefined
-  /** Between the cells of CSV (default a comma). */
+  /** Character between the cells of CSV (default a comma). */
   readonly delimiter?: string | undefined
   /** Operation that lists such results, whose types are in the data dictionary. */
   readonly operation?: string | undefined
@@ -37,7 +37,10 @@ export interface Output {
   one(value: unknown, shape: Shape): Promise<void>
   /** One document, page by page, in constant memory. A complete list is one page: `[rows]`. */
   list(pages: Pages, shape: Shape): Promise<void>
-  /** As JSON or YAML, with iterable members of an object as lists. Nothing with --quiet, except in a dry run. */
+  /**
+   * Prints a whole value as JSON or YAML, with iterable members of an object as lists; ignores columns. Prints nothing with
+   * --quiet, except in a dry run.
+   */
   document(value: unknown): Promise<void>
   /** Values of unknown shape: JSON unless another format is chosen. */
   documents(pages: Pages): Promise<void>

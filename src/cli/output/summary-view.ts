@@ -40,7 +40,10 @@ const ranges = Array.from({ length: 10 }, (_, tenth) =>
 )
 const unstarted = 'Not started'
 
-/** Those that have not started are at 0% too, but are counted apart from the lowest tenth. */
+/**
+ * Counts enrolments by percentage. Those that have not started are at 0% too, but are counted apart from the
+ * lowest tenth.
+ */
 function distributionOf({ distribution, notStarted }: Summary): (readonly [range: string, count: number])[] {
   const started = distribution.map((count, tenth) => (tenth === 0 ? Math.max(0, count - notStarted) : count))
   return [[unstarted, notStarted], ...started.map((count, tenth) => [ranges[tenth] ?? '', count] as const)]
@@ -196,7 +199,12 @@ function padded(text: string, width: number): string {
 
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
-/** In eighths of a column; `part` is 0 to 1. */
+/**
+ * Draws a horizontal bar of block characters, in eighths of a column.
+ *
+ * @param part fraction of the full length, 0 to 1
+ * @param width full length in columns
+ */
 function bar(part: number, width: number): string {
   const steps = Math.round(Math.min(1, Math.max(0, part)) * width * 8)
   const text = '█'.repeat(Math.floor(steps / 8)) + (eighths[steps % 8] ?? '')

@@ -1,6 +1,6 @@
 import type { Noun } from '../command/command.ts'
 
-/** In the order of help; commands are loaded on use. */
+/** All nouns in the order of help; their commands are loaded on use. A new noun is one entry here. */
 export const nouns: Readonly<Record<string, Noun>> = {
   quickstart: {
     group: 'Start here',

@@ -33,7 +33,7 @@ class CommandLine implements Program {
   readonly #host: Host
   readonly #width: number
   readonly #execute: Execute
-  /** By attribute. */
+  /** Values of flags that accept one, by attribute. */
   readonly #givenByAttribute = new Map<string, { flag: string; text: unknown }>()
   readonly #filled = new Set<Parser>()
   readonly #commandByParser = new Map<Parser, Command>()

@@ -76,7 +76,7 @@ function base32(bytes: Buffer): string {
 
 export type CoarseTime = 'day' | 'week' | 'month'
 
-/** In UTC; weeks begin on Monday. Null for what is no time. */
+/** Returns the first day of the period that contains a time (UTC; weeks begin on Monday); null for what is no time. */
 export function coarsened(time: unknown, to: CoarseTime): string | null {
   const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN
   if (Number.isNaN(ms)) return null

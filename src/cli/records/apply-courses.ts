@@ -27,7 +27,7 @@ import { idPrinter, sourceOf } from './write.ts'
 
 const command = 'courses apply'
 
-/** Also carries out a saved plan; asks for confirmation before deletions. */
+/** Makes courses match their files, or carries out a saved plan; asks for confirmation before deletions. */
 export async function applyFiles(context: Context, given: Given, files: readonly string[]): Promise<void> {
   const { plan } = given.flags
   const makePlan =

@@ -25,7 +25,7 @@ export interface StagedPlan {
   readonly size: number
   /** Null where refusals cannot be known before. */
   trial(): Promise<Trial | null>
-  /** Without `skipsRefused` nothing of a transaction with a refused action is done. */
+  /** Carries the plan out; without `skipsRefused` nothing of a transaction with a refused action is done. */
   carryOut(how: {
     readonly skipsRefused: boolean
     readonly onDone?: (done: number) => Promise<void>
@@ -53,7 +53,7 @@ export async function stagePlan(
 ): Promise<StagedPlan> {
   const { data: made } = await caller.call(calls.plans.create, { body: { command, source }, signal })
   const params = { planId: made.id }
-  /** By step. */
+  /** Actions of each step. */
   const actions: (readonly Action[])[] = []
   const batcher = createBatcher<JsonObject>(partSize, (step) => step)
   let sent = 0
@@ -115,7 +115,7 @@ export async function stagePlan(
   }
 }
 
-/** Of a request that adds steps. */
+/** Maximum size of a request that adds steps. */
 const partSize = { ...batchSize, records: 1000 }
 
 function failuresOf(
@@ -167,7 +167,9 @@ interface PlannedWrite {
   readonly from: readonly Action[]
 }
 
-/** In this order: closed records, records of each part, places of lessons, deletions. */
+/**
+ * Yields the writes of a plan in their order: closed records, records of each part, places of lessons, deletions.
+ */
 async function* writesOf(names: Names, plan: Plan): AsyncGenerator<PlannedWrite> {
   const byPart = Map.groupBy(plan.actions, ({ dataset }) => dataset)
   /** Steps of new lessons by key; equal lessons in their order. */

@@ -27,7 +27,7 @@ export interface Rejection {
   readonly line: number
   readonly code: string
   readonly message: string
-  /** Without values of people. */
+  /** The reason without values of people. */
   readonly shown: string
 }
 
@@ -60,7 +60,10 @@ async function* inTimes(
     yield some.map((row) => ({ ...row, record: withDays(schema, row.record) as Row['record'] }))
 }
 
-/** Before anything is sent. Throws a UsageError with every problem, its line, column and value, unless `skipInvalid`. */
+/**
+ * Reads all rows and checks each, before anything is sent. Throws a UsageError with every problem, its line, column and
+ * value, unless `skipInvalid`.
+ */
 export async function checkFile(
   name: string,
   dataset: Dataset,
@@ -124,7 +127,7 @@ interface Naming {
 
 const lineAlone: Naming['placeOf'] = (line) => ({ line })
 
-/** After the name of a file: `7`, or `7, column "Essay"`. */
+/** Formats a place after the name of a file: `7`, or `7, column "Essay"`. */
 function placeText({ line, column }: Place): string {
   return column === undefined ? String(line) : `${line}, column ${JSON.stringify(column)}`
 }

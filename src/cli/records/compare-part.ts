@@ -19,7 +19,11 @@ export interface Comparing {
   readonly modules: ModuleNames
 }
 
-/** Earlier parts must have been compared; `removed` are declared records that must be gone. */
+/**
+ * Compares the declared records of a part with those of the academy; earlier parts must have been compared.
+ *
+ * @param removed declared records that must be gone
+ */
 export async function comparePart(
   comparing: Comparing,
   dataset: PartDataset,
@@ -275,7 +279,7 @@ class Comparison {
     this.closings.set(id, updateOf(entry, shown, [{ field: 'status', from: status ?? null, to: closing }]))
   }
 
-  /** Such a user keeps role and status. */
+  /** True for a user who keeps the role and status. */
   #isProtected({ role }: JsonObject): boolean {
     const { protectedRole } = this.comparing.options
     return this.dataset.name === 'users' && protectedRole !== undefined && role === protectedRole

@@ -15,7 +15,7 @@ export interface Change {
 
 /** Fields that the API accepts and never shows. */
 const writeOnly = ['password', 'extraCredit']
-/** Earlier records must not replace later ones. */
+/** Time field of each dataset whose earlier records must not replace later ones. */
 const timeFields: Readonly<Record<string, string>> = { progress: 'lastAccessed', grades: 'gradedAt' }
 
 /** Absent fields are ignored, lists are compared as wholes. `current` is in the form of files. */
@@ -77,12 +77,12 @@ export function withTimesOf(record: JsonObject, days: readonly string[], current
   return { ...record, ...Object.fromEntries(same.map((field) => [field, current[field]])) }
 }
 
-/** In UTC; null for other values. */
+/** Returns the day of a time in UTC, `YYYY-MM-DD`; null for other values. */
 function dayOf(time: unknown): string | null {
   return typeof time === 'string' && time.endsWith('Z') ? time.slice(0, 10) : null
 }
 
-/** If so, both have one form; write-only fields always differ. */
+/** True if each declared value equals the existing one, so that both have one form; write-only fields always differ. */
 function isIncluded(record: JsonObject, current: JsonObject): boolean {
   for (const field of Object.keys(record)) {
     const [given, value] = [record[field], current[field]]
@@ -92,7 +92,7 @@ function isIncluded(record: JsonObject, current: JsonObject): boolean {
   return true
 }
 
-/** Only progress and grades can be older. */
+/** True for progress and grades that are older than the existing record. */
 export function isOlder({ name }: Pick<Dataset, 'name'>, record: JsonObject, shown: JsonObject): boolean {
   const field = timeFields[name]
   const time = field === undefined ? undefined : record[field]

@@ -21,11 +21,11 @@ export interface CoursePlan {
     readonly record: JsonObject
     readonly changes: readonly Change[]
   }[]
-  /** As the API shows them. */
+  /** Lessons to delete, as the API shows them. */
   readonly deleted: readonly JsonObject[]
   /** Lessons that the file lacks. */
   readonly kept: readonly Undeclared[]
-  /** Titles. */
+  /** Titles of modules to remove. */
   readonly removedModules: readonly string[]
 }
 
@@ -82,7 +82,7 @@ function removedModules({ modules }: JsonObject, current: JsonObject | null): st
 /** Fields whose changes are those of the plan, behind the others. */
 const ownFields = { courses: ['status'], lessons: ['module', 'order'] }
 
-/** As whole values; an absent value means the default. */
+/** Returns the changes of an update as whole values; an absent value means the default. */
 async function wholeChanges(
   schema: z.ZodObject,
   { dataset, entry, current, changes }: Action,

@@ -125,7 +125,7 @@ async function* inChunks(part: PartName, records: AsyncIterable<JsonObject>): As
   if (held.length > 0) yield { part, records: held }
 }
 
-/** As `validate` does: lessons beside their courses, and progress without its earlier steps. */
+/** Counts records as `validate` does: lessons beside their courses, and progress without its earlier steps. */
 export function createRecordCounter() {
   const counts = new Map<Part, number>()
   /** Key of the last progress record, whose steps follow each other. */

@@ -13,7 +13,7 @@ import { type Finding, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { keyAmongEquals, keyIn, keyText, plainReference, referencesTo, valueName } from './identity.ts'
 
-/** In the order in which their records are written: each refers to earlier parts. */
+/** Parts of an academy, in the order in which their records are written: each refers to earlier parts. */
 export const parts = [
   'terms',
   'users',
@@ -60,14 +60,14 @@ export interface Entry {
   readonly steps?: readonly JsonObject[]
   /** True for a record that must be gone, such as one with `status` `tobedeleted`. */
   readonly isRemoved?: boolean
-  /** If neither its source nor the academy shows its person, such a record is left out (`lacksPeople`). */
+  /** True for a record that is left out (`lacksPeople`) if neither its source nor the academy shows its person. */
   readonly mayLackPeople?: boolean
   lacksPeople?: boolean
   /** Times of which the file gives only the day, in UTC: any time of that day is equal. */
   readonly days?: readonly string[]
   /** True for a group with no members but the declared ones. */
   readonly listsMembers?: true
-  /** As written in the file, with `${NAME}` for environment variables. */
+  /** Password as written in the file, with `${NAME}` for environment variables. */
   readonly password?: string
 }
 
@@ -78,7 +78,7 @@ export function placeText({ file, line }: Place): string {
   return line === 0 ? file : `${file}:${line}`
 }
 
-/** Always sent as wholes, new or not; such records have no label. */
+/** True for datasets whose records are always sent as wholes, new or not; they have no label. */
 export function isSentWhole({ operations }: Pick<Dataset, 'operations'>): boolean {
   return operations.update === undefined
 }

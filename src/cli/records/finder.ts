@@ -22,7 +22,10 @@ export function oneByOne(caller: Caller, dataset: Dataset, signal: AbortSignal):
 
 type Listed = ReadonlyMap<string, readonly JsonObject[]>
 
-/** Another platform would be searched for each new record. Keys of several fields are looked up one by one. */
+/**
+ * Reads the whole list of another platform, which would be searched for each new record. Records whose keys have several
+ * fields, such as enrolments, are looked up one by one.
+ */
 export async function inWholeList(caller: Caller, dataset: Dataset, signal: AbortSignal): Promise<Finder> {
   const fields = singleKeys(dataset)
   if (fields.length === 0) return oneByOne(caller, dataset, signal)
@@ -43,7 +46,10 @@ export async function inWholeList(caller: Caller, dataset: Dataset, signal: Abor
   return { find: (record) => findByKeys(dataset, record, find) }
 }
 
-/** Only if that takes fewer requests; keys of several fields, as of enrolments, have a list for each course or group. */
+/**
+ * Reads lists of a learnctl server if that takes fewer requests than to look up each of many records: that of all, or where
+ * a key has several fields, as that of enrolments, those of each course or group.
+ */
 export async function inLists(
   caller: Caller,
   dataset: Dataset,
@@ -177,7 +183,10 @@ export async function* lessonsIn(
   yield* foundFor(reader, dataset, moved)
 }
 
-/** By keys of groups; of many groups with the members of all others. New groups have none. */
+/**
+ * Yields the members of groups, named by their keys; of many groups with the members of all others. New groups have
+ * none.
+ */
 export async function* membersFor(
   reader: Reader,
   dataset: Dataset,
@@ -222,7 +231,7 @@ function nullIfMissing(error: unknown): null {
   throw error
 }
 
-/** Either name of a user may have changed. */
+/** Returns one record for each name of a user, since either name may have changed. */
 function namesOf({ externalId, email }: JsonObject): JsonObject[] {
   return [...(typeof externalId === 'string' ? [{ externalId }] : []), { email }]
 }

@@ -34,7 +34,7 @@ export function keyIn(dataset: DatasetName, record: JsonObject): string | null {
   }
 }
 
-/** Of a lesson without an external id; `place` counts from 1. */
+/** Returns the key of a lesson without an external id among others with the same `key`; `place` counts from 1. */
 export function keyAmongEquals(key: string, place: number): string {
   return place === 1 ? key : `${key}${separator}${place}`
 }

@@ -14,8 +14,7 @@ export interface ShownLesson {
 }
 
 /**
- * By external id, by title, first in the same module, or by content. Lessons with different external ids never match; each
- * is matched at most once.
+ * Matches lessons that no entry matches by key: by external id, by title, first in the same module, or by content. Lessons with different external ids never match; each is matched at most once.
  */
 export function lessonsMatched(
   entries: readonly Entry[],

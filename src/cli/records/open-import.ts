@@ -37,7 +37,7 @@ export interface CheckedImport extends Checked {
   readonly rowsOf: () => Promise<Rows>
 }
 
-/** Before anything is sent. */
+/** Checks all rows against the contract, before anything is sent. */
 export async function checkImport(context: Context, wanted: Import): Promise<CheckedImport> {
   const { dataset, file, onExists, skipInvalid } = wanted
   // Durations count back from one time, however often the rows are read.
@@ -72,7 +72,7 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
   }
 }
 
-/** Another platform cannot recognise them, and the same file would create them again. */
+/** Returns the error for rows that another platform cannot recognise, where the same file would create them again. */
 function unrecognised(which: string, session: Context['session']): UsageError {
   const message = `${which}, by which ${platformName(session.target())} could recognise records that exist`
   return new UsageError(`${message}; nothing was sent`, {
@@ -99,11 +99,11 @@ function withKeys({ rows, ...others }: Rows, { dataset, file }: Import): Rows {
 export interface Sending extends Writer {
   readonly dataset: Dataset
   readonly onExists: OnExists
-  /** It resolves references, takes batches, and repeats its answer to an Idempotency-Key. */
+  /** True for a learnctl server: it resolves references, takes batches, and repeats its answer to an Idempotency-Key. */
   readonly isOurs: boolean
   /** Null for a platform that does not list records. */
   readonly finder: Finder | null
-  /** For ids in place of references, which another platform may not know. Throws a RecordError for an unknown record. */
+  /** Replaces references that another platform may not know by ids. Throws a RecordError for one that it does not show. */
   readonly resolve: (record: JsonObject) => Promise<JsonObject>
 }
 

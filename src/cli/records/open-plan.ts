@@ -98,7 +98,7 @@ function nameOf({ dataset, key }: Pick<SavedAction, 'dataset' | 'key'>): string 
   return `${dataset} ${key}`
 }
 
-/** Its version, else the changes, which follow from its fields. */
+/** Returns the state of a record that an action relies on: its version, else the changes, which follow from its fields. */
 function stateOf({ kind, changes, id, version }: SavedAction): unknown {
   return parseJson(jsonText({ kind, id, version, ...(version === null && { changes }) }))
 }

@@ -27,7 +27,7 @@ export interface Planned {
 
 export interface PlannedRow {
   readonly planned: Planned
-  /** Without values of people; null for rows that are not rejected. */
+  /** Reason of a rejection without values of people; null for other rows. */
   readonly shown: string | null
 }
 

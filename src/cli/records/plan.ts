@@ -46,7 +46,7 @@ export interface Plan {
   readonly notes: readonly string[]
   /** Closed records, which take writes while the plan is carried out, and the courses of course files. */
   readonly kept: readonly Action[]
-  /** By course key, for courses where a lesson is created or moved. */
+  /** Places of all declared lessons, by course key, of courses where a lesson is created or moved. */
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
   /** Lessons that are left unchanged. */
   readonly undeclared: readonly Undeclared[]
@@ -98,7 +98,11 @@ export function* planText(
   yield `${plan.actions.length > 0 ? '\n' : ''}${countsText(plan)}\n`
 }
 
-/** Where a workflow runs a command: each change at its place, with the names of its fields. */
+/**
+ * Reports what a plan would change where a workflow runs a command: each change at its place, with the names of its fields.
+ *
+ * @param placeOf returns where an entry is in the repository
+ */
 export async function reportPlan(
   io: Parameters<typeof reportToWorkflow>[0],
   command: string,

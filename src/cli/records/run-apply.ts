@@ -53,7 +53,7 @@ export interface ApplyCommand {
   readonly diff: string
   /** Word for what `--max-deletes` limits. */
   readonly verb: 'delete' | 'remove'
-  /** Such actions count against `--max-deletes`. */
+  /** Actions that count against `--max-deletes`. */
   readonly isRemoval: (action: Action) => boolean
   readonly isSilent?: (plan: Plan) => boolean
   readonly form?: PlanForm

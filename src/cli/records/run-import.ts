@@ -193,7 +193,7 @@ function lanesOf(dataset: Dataset, { record }: Row, isBatch: boolean): readonly 
   return isStep ? [...namesOf(dataset, record), ...order] : order
 }
 
-/** For platforms that take no batches. */
+/** Creates or changes one record, where the platform takes no batches. */
 async function put(sending: Sending, given: JsonObject): Promise<Outcome> {
   const { dataset, finder, isOurs, names, onExists } = sending
   const { create, params, update } = dataset.operations
@@ -336,8 +336,9 @@ async function findFreeName(cwd: string, name: string): Promise<{ free: string; 
 const knownDelimiters = [',', ';', '\t', '|']
 
 /**
- * In the form of the file, with line, code, message and the mapping, so that it can be corrected and imported. An existing
- * file may have been corrected, so it is only replaced if the user named it. Returns the name of the last file if it has
+ * Writes the rejected rows of a file in its own form: its header, separator and cells, then line, code and message.
+ * The header has the mapping of the import, too, so that the corrected file can be imported as it is. A file that exists may have been
+ * corrected, so it is only replaced if the user named it. Returns the name of the file with the rows: the last one, if it has
  * the same rows.
  */
 async function writeErrors(

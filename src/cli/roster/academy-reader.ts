@@ -90,7 +90,7 @@ export class AcademyReader {
     }
   }
 
-  /** Only people of courses that were read before, if these are only some. */
+  /** Yields all people, or those of the courses that were read before if these are only some. */
   async *peopleOfCourses(): AsyncGenerator<Person> {
     for await (const person of this.people()) if (!this.isPart || this.#enrolled.has(person.id)) yield person
   }

@@ -92,7 +92,7 @@ async function applySource(
 /** Parts of which a school that has had some is not without. */
 const neverEmpty = ['users', 'courses', 'enrollments'] as const
 
-/** Another system that shows no records of a part would otherwise remove all of them. */
+/** Throws a CommandError if all records of a part would be removed because another system shows none, unless that is allowed. */
 function requireRecords(
   { name, declared, courses }: DeclaredRoster,
   { actions }: Plan,
@@ -138,7 +138,10 @@ function plannerOf({ roster, options }: RosterToApply): MakePlan {
 
 const maxClosed = 5
 
-/** These stay closed: an apply may have closed them when they were gone, or an admin for another reason. */
+/**
+ * Returns notes on suspended users and archived courses of the roster that stay so, because it says nothing of their
+ * status: an earlier apply may have closed them when they were gone, or an admin for another reason.
+ */
 function closedNotes({ actions, kept: unchanged }: Plan): string[] {
   const kept = [...unchanged, ...actions].filter(
     ({ dataset, entry, current }) =>

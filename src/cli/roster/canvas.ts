@@ -22,7 +22,10 @@ import {
 } from './roster.ts'
 import type { TableForm, TableReference } from './table.ts'
 
-/** As published, in the order of reading. A missing reference is a warning: earlier imports may have the record. */
+/**
+ * Tables of Canvas SIS imports, in the order in which they are read, with the columns of their files as published. A
+ * missing reference is a warning: an import may refer to records of earlier ones.
+ */
 export const canvasTables = {
   accounts: table('accounts', 'account_id,parent_account_id,name,status', ['account_id'], {
     ...{ part: null, noun: 'account', required: ['name'] },
@@ -101,7 +104,7 @@ const people = peopleForm('user_id', {
 })
 const courseDataset = namedColumns(courses, { externalId: 'course_id', title: 'long_name' })
 
-/** By names in files and in the API of Canvas. */
+/** Roles of enrolments in an academy, by their names in files and in the API of Canvas. */
 const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
   ...enrollmentRoles,
   ...namesOfRoles({

@@ -32,7 +32,11 @@ import { rosterPartOf, rosterParts, type Scope } from './roster.ts'
 /** A roster, or the records of a platform (`isWhole`): these show all fields, so that an absent one is empty. */
 type Side = Pick<DeclaredRoster, 'name' | 'declared' | 'isDelta' | 'notes'> & { readonly isWhole: boolean }
 
-/** Only parts and fields that both sides can have. Users match by external id, else by e-mail address. */
+/**
+ * Compares the records that both sides can have, and of these the fields that both sides have. Users match by external
+ * id, else by e-mail address. Returns the changes that make the first side equal to the second, and in words what only one
+ * side has.
+ */
 export async function compareSides(before: Side, after: Side) {
   const actions: Action[] = []
   const deletes: (readonly Action[])[] = []

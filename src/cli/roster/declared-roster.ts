@@ -124,7 +124,11 @@ function addressHint(problems: readonly RosterProblem[]): string | null {
     : null
 }
 
-/** Without a scope: all courses, and of another system all parts but grades. */
+/**
+ * Reads a roster: files, or `integration:canvas` for the system of an integration.
+ *
+ * @param scope parts and courses to read of another system; none for all courses, and all parts but grades
+ */
 async function readAny(
   context: Context,
   given: string,
@@ -222,7 +226,7 @@ function nameOf({ title, name }: Entry['record']): unknown {
   return title ?? name
 }
 
-/** Several courses have the title, or several terms the name. */
+/** Returns the error for a title that several courses have, or a name of several terms. */
 export function ambiguous(part: 'courses' | 'terms', name: string, ids: readonly string[]): CommandError {
   return new CommandError('ambiguous', 'usage', `${ids.length} ${part} are called ${name}`, {
     why: ids.toSorted().slice(0, 10),

@@ -117,7 +117,7 @@ function partsFor({ format, only }: RosterExport): ReadonlySet<RosterPart> {
   return new Set(held.filter((part) => only.includes(part)))
 }
 
-/** From the flags, else the name of the profile, host or database. */
+/** Returns the only organisation of a package: by the flags, else the name of the profile, host or database. */
 function orgOf({ orgName, orgId }: RosterExport, target: Target): School {
   const place = target.kind === 'remote' ? platformName(target) : fileName(target.database)
   const school = schoolNamed(orgName ?? target.profile ?? place)

@@ -256,7 +256,7 @@ function referencesIn(
   }
 }
 
-/** Some systems list labels and maxima apart from the scores. */
+/** Returns the scores, with the label and maximum of their items where these are listed apart. */
 function gradesWithItems(pulled: PulledRecords): readonly JsonObject[] {
   const found = recordsIn(pulled, 'grades').map(({ record }): JsonObject => record)
   if (!pulled.parts.has('items')) return found
@@ -346,7 +346,7 @@ async function readMapped({ session }: Context, kind: LmsKind): Promise<Readonly
   return mapped
 }
 
-/** Only if the other system has no external id of the person. */
+/** Returns the reference of a person by e-mail address, if the other system has no external id of the person. */
 function addressOf(id: string | null, { externalId, email }: JsonObject): string | undefined {
   return externalId === id && typeof email === 'string' ? `email:${email}` : undefined
 }

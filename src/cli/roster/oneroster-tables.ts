@@ -25,7 +25,7 @@ const users = 'identifier,email,sms,phone,agentSourcedIds,grades,password'
 const names = 'username,userIds,givenName,familyName,middleName,'
 const items = 'title,description,assignDate,dueDate,classSourcedId,categorySourcedId,'
 
-/** By version as published; null if the version has no such file. */
+/** Header of each file as published, by version; null if the version has no such file. */
 const headers: Readonly<Record<OneRosterTable, Readonly<Record<OneRosterVersion, string | null>>>> = {
   orgs: same('name,type,identifier,parentSourcedId'),
   academicSessions: same('title,type,startDate,endDate,parentSourcedId,schoolYear'),
@@ -112,7 +112,7 @@ function form(
 const org = (column: string): TableReference => ({ column, to: 'orgs', isWarning: true })
 const orgs = (column: string): TableReference => ({ ...org(column), isList: true })
 
-/** In the order of reading: each refers to earlier ones, or to itself. */
+/** Tables of OneRoster, in the order in which they are read: each refers to earlier ones, or to itself. */
 export const oneRosterTables: Readonly<Record<OneRosterTable, TableForm>> = {
   orgs: form('orgs', {
     ...{ part: null, noun: 'organisation', required: ['name'] },

@@ -184,7 +184,7 @@ interface UserRole {
   readonly row: CsvRow
 }
 
-/** Of several roles the primary one counts, then the one preferred in `roles`. */
+/** Adds a row of `roles.csv`: of several roles the primary one counts, then the one preferred in `roles`. */
 function addRole(roleByUser: Map<string, UserRole>, row: CsvRow, isRemoved: boolean): readonly RosterEntry[] {
   if (isRemoved) return row.leaveOut('removed roles are left out')
   const [user, role] = [row.text('userSourcedId'), row.text('role')]

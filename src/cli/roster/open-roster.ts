@@ -308,7 +308,7 @@ function withoutFolder(files: readonly PackedFile[]): readonly PackedFile[] {
 interface FormatReader {
   readonly tables: readonly TableForm[]
   readonly roles: readonly string[]
-  /** Further parts, with the columns by which a file has them. */
+  /** Parts of a table besides its own, and the columns by which a file has them. */
   readonly more?: Readonly<Record<string, Partial<Record<RosterPart, RegExp>>>>
   read(reading: Reading): Promise<void>
 }

@@ -199,7 +199,7 @@ async function attempt<Result>(target: string, work: () => Promise<Result>): Pro
 
 export type Cells = Readonly<Record<string, string>>
 
-/** Other columns stay empty, and cells without a column are left out. */
+/** Returns the columns of rows that name their cells: other columns stay empty, and cells without a column are left out. */
 export function cellColumns(header: readonly string[]): Columns<Cells> {
   return Object.fromEntries(header.map((column) => [column, (cells: Cells) => cells[column] ?? '']))
 }

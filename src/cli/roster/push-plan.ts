@@ -164,7 +164,7 @@ function itemsOf(grades: readonly Grade[]) {
   return items
 }
 
-/** In points of the item; Classroom rounds to two decimal places. */
+/** Returns a score in points of its item; Classroom rounds to two decimal places. */
 function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | null {
   if (scoreGiven === null) return null
   return Math.round((scoreMaximum > 0 ? (scoreGiven * maximum) / scoreMaximum : scoreGiven) * 100) / 100

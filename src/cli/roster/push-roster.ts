@@ -34,13 +34,14 @@ const maxNamed = 10
 const maxListed = 1000
 
 /**
- * Each round compares both sides anew and writes what can be written, so that a run after an interruption continues. Throws
+ * Makes Classroom have the courses, people and grades of an academy. Each round compares both sides as they are now and
+ * writes the records that can be written, so that a run after an interruption continues. At the end both sides are counted again. Throws
  * a CommandError for refused records (exit 8) and for records that differ all the same (exit 9).
  */
 export async function pushRoster(context: Context, options: PushOptions): Promise<void> {
   const { output, settings } = context
   const wanted = await readWanted(context, options)
-  /** By name of the record. */
+  /** Details of refusals by the name of the record. */
   const refusals = new Map<string, string>()
   let checks = await compareAll(context, wanted.courses, options)
   const planned = differencesIn(checks)

@@ -41,7 +41,7 @@ export class RosterRow {
     this.findings.addWarning(this.#problem(column, code, message, value))
   }
 
-  /** For records that are read leniently or left out. */
+  /** Counts rows that are read leniently or left out. */
   addLeniency(what: string, value?: string): void {
     this.findings.addLeniency(this.place.file, what, value)
   }
@@ -123,12 +123,12 @@ export class Reading {
   readonly findings: RosterFindings
   readonly options: RosterOptions
   readonly files: ReadonlyMap<string, readonly ImportFile[]>
-  /** By name of the table, then by key. */
+  /** Last rows by the keys of a table, and by its name. */
   readonly tables = new Map<string, Map<string, LastRow>>()
   readonly #isDelta: (table: string) => boolean
   readonly #records = new Map<RosterPart, Map<string, RosterEntry>>()
   readonly #members = new Map<string, Set<string>>()
-  /** By what must be unique, then by value. */
+  /** Places of rows by what must be unique, and by their value of it. */
   readonly #unique = new Map<string, Map<string, RosterPlace>>()
 
   constructor(
@@ -287,7 +287,7 @@ export async function walk(reading: Reading, form: TableForm, reader: RowReader)
   for (const { row, reference, key } of open) if (!rows.has(key)) addMissing(row, reference, key)
 }
 
-/** Only empty cells may be missing or too many at the end. */
+/** Adds a problem if a row is shorter or longer than its header; only empty cells may be missing or too many at the end. */
 function requireWidth(row: CsvRow, cells: readonly string[], header: readonly string[]): boolean {
   if (cells.length === header.length) return true
   const named = header.findLastIndex((name) => name !== '') + 1

@@ -15,7 +15,7 @@ export const formatNames: Readonly<Record<RosterFormat, string>> = {
   kolibri: 'Kolibri',
 }
 
-/** In the order of writing: each refers to earlier parts. */
+/** Parts of a roster, in the order in which their records are written: each refers to earlier parts. */
 export const rosterParts = ['terms', 'users', 'courses', 'groups', 'enrollments', 'grades'] as const
 export type RosterPart = (typeof rosterParts)[number]
 
@@ -43,7 +43,7 @@ export interface RosterEntry extends Omit<Entry, 'dataset'> {
   readonly isRemoved?: true
 }
 
-/** Only rows of files have a line. */
+/** A row of a file, which has a line, or a record of another system. */
 export interface RosterPlace extends Place {
   /** Id and name of a record of another system. */
   readonly record?: string
@@ -52,7 +52,7 @@ export interface RosterPlace extends Place {
 export interface RosterProblem extends RosterPlace {
   /** Null for the whole row. */
   readonly column: string | null
-  /** As written in the file; undefined if missing or secret. */
+  /** Value as written in the file; undefined if missing or secret. */
   readonly value?: string | undefined
   readonly code: string
   /** Continues the column name: `must be a day such as 2026-08-31`. */
@@ -72,7 +72,7 @@ export class RosterFindings {
   /** Columns by file whose values an academy does not keep. */
   readonly unreadColumns = new Map<string, readonly string[]>()
   readonly #notes: readonly string[]
-  /** By row. */
+  /** By the row that they are about. */
   readonly #problems = new Map<Place, RosterProblem[]>()
   /** By file, then by what was done. */
   readonly #leniencies = new Map<string, Map<string, Leniency>>()
@@ -94,13 +94,13 @@ export class RosterFindings {
     this.#problems.delete(place)
   }
 
-  /** Such a problem keeps nothing from being read. */
+  /** Adds a fault that keeps nothing from being read, such as a reference to an organisation that the roster lacks. */
   addWarning(problem: RosterProblem): void {
     this.warningCount += 1
     if (this.warnings.length < maxKept) this.warnings.push(problem)
   }
 
-  /** For records that are read leniently or left out. */
+  /** Counts records of a file that are read leniently or left out. */
   addLeniency(file: string, what: string, value?: string): void {
     const ofFile = this.#leniencies.get(file) ?? new Map<string, Leniency>()
     this.#leniencies.set(file, ofFile)

@@ -7,7 +7,7 @@ import { UsageError } from '../terminal/errors.ts'
 import { isRoleColumn, type RosterFindings, type RosterPart, roleField } from './roster.ts'
 
 export interface TableForm {
-  /** Also the name of its file, without `.csv`. */
+  /** Name of the table, and of its file without `.csv`. */
   readonly name: string
   /** Null for a table that only others refer to. */
   readonly part: RosterPart | null

@@ -93,7 +93,7 @@ const courseStatuses: ReadonlyMap<string, string> = new Map([
   ['draft', 'unpublished'],
 ])
 
-/** In the order of the documentation; optional ones that an academy has no values for are left out. */
+/** Columns in the order of the documentation; optional ones that an academy has no values for are left out. */
 const columns = {
   users: {
     user_id: ({ key }) => key,

@@ -51,7 +51,7 @@ interface OneRosterForm {
   readonly parts: ReadonlySet<RosterPart>
 }
 
-/** Each course is a class and its course, each term an academic session. */
+/** Writes a OneRoster package: each course is a class and its course, each term an academic session. */
 export function oneRosterWriter(academy: AcademyReader, to: Package, form: OneRosterForm): FormatWriter {
   return new OneRosterWriter(academy, to, form)
 }
@@ -290,7 +290,7 @@ class OneRosterWriter implements FormatWriter {
     }
   }
 
-  /** These tables exist only if there is a line item. */
+  /** The tables appear only if there is a line item. */
   #openGradebook() {
     const categories = this.#table('categories')
     const tables = { categories, lineItems: this.#table('lineItems'), results: this.#table('results') }
@@ -298,7 +298,7 @@ class OneRosterWriter implements FormatWriter {
     return tables
   }
 
-  /** For each learner and item the grade that was given last, or that of the first source. */
+  /** Returns the published grades, of each learner and item the one that was given last, or of the first source. */
   #shownGrades(grades: readonly Grade[]): readonly Grade[] {
     const shown = grades.filter(({ published, scoreGiven }) => published && scoreGiven !== null)
     const unpublished = grades.filter(({ published }) => !published).length

@@ -81,7 +81,9 @@ export function logExchanges(fetch: Fetch, io: Io): Fetch {
   }
 }
 
-/** For a refresh, independent of `--timeout`: other processes wait for it, and a late response is lost. */
+/**
+ * Timeout of a refresh, independent of `--timeout`: other processes wait for it, and a late response is lost.
+ */
 const timeoutMs = 10_000
 
 interface SessionTokensOptions {

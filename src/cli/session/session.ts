@@ -29,7 +29,7 @@ interface LocalOptions {
   readonly mustExist: boolean
 }
 
-/** Each loads its code when it is used. */
+/** Opens local academies, the network and servers; each loads its code when it is used. */
 export interface Transports {
   local(options: LocalOptions): Promise<OpenAcademy>
   remote(io: Io): Promise<ClosableTransport>
@@ -53,7 +53,7 @@ export interface Session {
     readonly onWait?: CallerOptions['onWait']
     readonly change?: BulkChange | undefined
   }): Promise<Caller>
-  /** From LEARNCTL_PLATFORM, else from the profile; null without one. */
+  /** Returns the platform file of the target: from LEARNCTL_PLATFORM, else from the profile; null without one. */
   platform(): Promise<KeptPlatform | null>
   /** Null without a change of many records. */
   change(): OpenChange | null
@@ -68,7 +68,7 @@ export interface Session {
   causeOf(requestId: string): Promise<unknown>
   /** Writes that were sent before an interruption and got no response. */
   unanswered(): readonly HttpRequest[]
-  /** For authorization servers. */
+  /** Sends a request to an authorization server over the network. */
   readonly fetch: Fetch
   /** Sends once, without a credential. */
   readonly network: Transport
@@ -84,7 +84,7 @@ interface SessionParts {
   /** Called when the target is first needed. */
   readonly choose: () => Target | null
   readonly transports: Transports
-  /** Default `refuse`. */
+  /** How a missing file of the local academy is treated (default `refuse`). */
   readonly onMissing?: OnMissing
   /** Words of the command, which its writes name. */
   readonly command?: string

@@ -19,7 +19,10 @@ export interface SignInPlace {
   readonly url: string
 }
 
-/** From flags, variables, the active profile or a prompt. Throws a UsageError for a local academy and without prompts. */
+/**
+ * Returns the place that flags, variables or the active profile name, or that the user types. Throws a
+ * UsageError for a local academy, for a profile that is one, and if prompts are disabled.
+ */
 export async function signInPlace({ settings, profiles, prompts }: Context): Promise<SignInPlace> {
   const stored = profiles.read()
   const { database, url: given, profile } = settings

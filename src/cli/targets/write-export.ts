@@ -62,7 +62,12 @@ export function encodedSource(
   }
 }
 
-/** In constant memory. A file is created completely or not at all. `expected` is called only to show progress. */
+/**
+ * Writes a source in constant memory; prints and returns the number of rows. A file is created completely or not at
+ * all; an incomplete transfer throws.
+ *
+ * @param expected returns the number of rows, null if unknown; called only to show progress
+ */
 export async function writeExport(
   context: Context,
   { format, gzip, file, force, sheet }: ExportTarget,
@@ -107,7 +112,7 @@ export async function writeExport(
   }
 }
 
-/** RFC 1952. */
+/** Compresses bytes as a stream (RFC 1952). Throws the source's errors. */
 async function compress(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const [{ Readable }, { createGzip }] = await Promise.all([import('node:stream'), import('node:zlib')])
   const source = Readable.from(bytes, { objectMode: true })

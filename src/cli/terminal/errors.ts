@@ -42,7 +42,7 @@ export interface Finding {
   readonly level: 'error' | 'warning' | 'notice'
   /** Null for no file. */
   readonly file: string | null
-  /** From 1, or 0 for the file as a whole. */
+  /** Line from 1, or 0 for the file as a whole. */
   readonly line: number
   readonly text: string
 }
@@ -98,7 +98,7 @@ export class UsageError extends CommandError {
   }
 }
 
-/** Also for no chosen platform or academy. */
+/** A missing credential, or no chosen platform or academy. */
 export class AuthRequiredError extends CommandError {
   override readonly name = 'AuthRequiredError'
 
@@ -141,7 +141,7 @@ export class HelpShown extends Error {
   override readonly name = 'HelpShown'
 }
 
-/** Not an error: the run ends. */
+/** The reader of standard output has gone. Not an error: the run ends. */
 export class ReaderGoneError extends Error {
   override readonly name = 'ReaderGoneError'
   readonly code = 'reader_gone'

@@ -62,7 +62,7 @@ export function capitalise(text: string): string {
 
 export const secretMask = '***'
 
-/** As they are, as JSON writes them, and as URLs encode them. */
+/** Masks secrets in a text: as they are, as JSON writes them, and as URLs encode them. */
 export function maskSecretsInText(text: string, secrets: readonly string[]): string {
   // A shorter secret may be part of other words.
   const known = secrets.filter((secret) => secret.length >= 4)
@@ -77,7 +77,10 @@ export function maskSecretsInText(text: string, secrets: readonly string[]): str
 /** 0 none, 1 sixteen, 2 256, 3 all. */
 type ColourLevel = 0 | 1 | 2 | 3
 
-/** By `--color`, NO_COLOR (no-color.org), FORCE_COLOR or CLICOLOR_FORCE, TERM=dumb, then whether it is a terminal. */
+/**
+ * Returns the colours for a stream: by `--color`, then NO_COLOR (no-color.org), then FORCE_COLOR or
+ * CLICOLOR_FORCE, then TERM=dumb, then whether it is a terminal.
+ */
 export function colourLevel(stream: { isTTY?: boolean }, env: Environment, mode: ColourMode): ColourLevel {
   if (mode !== 'auto') return mode === 'never' ? 0 : terminalLevel(env)
   if (env['NO_COLOR']) return 0

@@ -102,7 +102,10 @@ async function openBrowser(url: string): Promise<void> {
   child.on('error', () => {})
 }
 
-/** Without a listener, a terminal that closes would end the process before its clean-up. */
+/**
+ * Ignores later errors of a stream: without a listener, a terminal that closes would end the process before
+ * its clean-up.
+ */
 export function ignoreStreamErrors(stream: OutputStream): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {})
 }

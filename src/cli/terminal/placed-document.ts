@@ -8,13 +8,13 @@ import type { Io } from './io.ts'
 import { isJson, type PlacedValue, parseJsonDocument, parsePlacedYaml } from './parse-document.ts'
 import { readFileText, readInput } from './text-input.ts'
 
-/** Such JSON is parsed as YAML, too, for its lines, which takes some seconds. */
+/** Maximum length of JSON that is parsed as YAML, too, for its lines: that takes some seconds. */
 const maxLength = 16 * 1024 * 1024
 const maxProblems = 100
 const maxValueLength = 60
 
 export interface PlacedDocument extends PlacedValue {
-  /** As given, or `Standard input`. */
+  /** Name as given, or `Standard input`. */
   readonly name: string
 }
 
@@ -29,14 +29,14 @@ export async function readPlacedDocument(io: Io, path: string): Promise<PlacedDo
   return { name, value, lineOf }
 }
 
-/** Its message continues the path. */
+/** Problem of a document; its message continues the path. */
 interface DocumentProblem {
   readonly path: readonly PropertyKey[]
   readonly message: string
 }
 
 interface Violation extends DocumentProblem {
-  /** Without values and without fields that are not known. */
+  /** Path and message without values and without fields that are not known. */
   readonly shown: string
 }
 
@@ -108,7 +108,7 @@ export function refusedDocument(
   })
 }
 
-/** `users[0].profile.firstName`. */
+/** Returns a path as text: `users[0].profile.firstName`. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) =>

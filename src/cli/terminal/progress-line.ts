@@ -1,6 +1,6 @@
 import { type Io, ignoreStreamErrors, note, streamOf } from './io.ts'
 
-/** On standard error: a bar on a terminal, else a line every 10 s. */
+/** Shows progress on standard error: a bar on a terminal, else a line every 10 s. */
 export interface ProgressLine {
   update(done: number): Promise<void>
   stop(): void

@@ -7,11 +7,11 @@ export interface Choice {
   readonly name: string
 }
 
-/** On standard error. Each throws a UsageError if prompts are disabled. */
+/** Prompts on standard error. Each throws a UsageError if prompts are disabled. */
 export interface Prompts {
   /** Null if prompts are enabled. */
   readonly refusal: string | null
-  /** With `standard` as the default, until it is not empty and `check` accepts it. */
+  /** Asks for a text, with `standard` as the default, until it is not empty and `check` accepts it. */
   text(message: string, check?: (text: string) => string | true, standard?: string): Promise<string>
   secret(message: string, check?: (text: string) => string | true): Promise<string>
   choice(message: string, choices: readonly string[]): Promise<string>

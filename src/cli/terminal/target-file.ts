@@ -119,7 +119,10 @@ const noLinks: ReadonlySet<string | undefined> = new Set([
   'EMLINK',
 ])
 
-/** Unless `mayReplace`, keeps a file that has been created there since, and throws a UsageError. */
+/**
+ * Renames a temporary file to its path. Unless `mayReplace`, keeps a file that has been created there since:
+ * removes the temporary file and throws a UsageError.
+ */
 export async function placePart(
   part: string,
   path: string,

@@ -14,7 +14,10 @@ const maxSearched = 1000
 const table = ['id', 'createdAt', 'userEmail', 'command', 'source', 'done', 'canUndo', 'why']
 const paths = [...table, 'state', 'endedAt', 'counts', 'undoes', 'undoneBy', 'undoableUntil']
 
-/** Newest first; `--all` adds those that ended without changing anything. */
+/**
+ * Prints the changes that can be undone, and those that cannot, the newest first; without --all, not those that ended without
+ * changing anything.
+ */
 export async function listChanges(context: Context): Promise<void> {
   const { io, output, session, settings } = context
   const caller = await session.caller()

@@ -2,7 +2,10 @@ import { shellWord } from '../../codec/display-text.ts'
 import type { Context } from '../command/context.ts'
 import { serverOf } from '../local-server/running-servers.ts'
 
-/** For a system that sends no events, the address is for a relay, and left out without a webhook secret for it. */
+/**
+ * Returns notes about how to configure the other system, with the address for its events. For a system that sends none,
+ * the address is for a relay, and is left out unless there is a webhook secret for it.
+ */
 export async function webhookNotes(
   context: Context,
   kind: string,

@@ -68,7 +68,7 @@ interface DeliveryResult {
   readonly durationMs: number
 }
 
-/** Another platform may only have a status. */
+/** Reads the response of a platform. Another platform may only have a status. */
 function deliveryResultOf(status: number, text: string) {
   const body = parseJsonOrNull(text)
   const members = isJsonObject(body) ? body : {}
@@ -363,7 +363,10 @@ function unknownAccount(why: string): UsageError {
 
 export const secretVariable = 'LEARNCTL_WEBHOOK_SECRET'
 
-/** From `--signing-key`, else the webhook secret from standard input, the environment or a prompt. */
+/**
+ * Reads what signs the deliveries: the private key of `--signing-key`, else the webhook secret from standard
+ * input, the environment or a prompt. Throws a UsageError without any.
+ */
 async function signingMaterial(
   { io, prompts }: Pick<Context, 'io' | 'prompts'>,
   flags: FlagValues,

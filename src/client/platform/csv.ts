@@ -127,7 +127,7 @@ async function* decoded(
   }
 }
 
-/** At most 64 Ki characters. */
+/** Returns the text up to its first complete line, at most 64 Ki characters. */
 async function untilLine(texts: AsyncIterator<string>): Promise<string> {
   let text = ''
   while (!text.includes('\n') && text.length < 65_536) {

@@ -14,7 +14,7 @@ export interface Fields {
   write(ours: JsonObject): JsonObject
 }
 
-/** Without case, `_` and `-`: fields with the same letters are the same. */
+/** Returns a name without case, `_` and `-`: fields with the same letters are the same. */
 export function letters(name: string): string {
   return name.replace(/[_-]/g, '').toLowerCase()
 }
@@ -147,7 +147,7 @@ export function createFields({ operation, noun }: FoundCall, file: PlatformFile 
   }
 }
 
-/** Such as those under `course` after an update. */
+/** Returns the paths inside the record that an answer holds under its noun, such as `course` after an update. */
 function pathsInside({ holds: { answer } }: FoundCall['operation'], noun: string): string[] {
   return answer.flatMap((path) => (path.startsWith(`${noun}.`) ? [path.slice(noun.length + 1)] : []))
 }

@@ -87,7 +87,7 @@ function countIn(body: unknown, headers: HttpHeaders, lists: Lists | null): numb
   return Number.isSafeInteger(total) && total >= 0 ? total : null
 }
 
-/** By the rules: `nextCursor`, a `Link` header, or the URL in `next` or `links.next`. */
+/** Returns the next page by the rules: `nextCursor`, a `Link` header, or the URL in `next` or `links.next`. */
 function usualNext({ target, body, headers }: PageReply): string | null {
   const cursor = memberOf(body, 'nextCursor')
   if (isIdentifier(cursor)) return String(cursor)
@@ -145,7 +145,7 @@ function absolute(link: string, { url }: Target): string {
 
 const linkPattern = /<([^>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)/g
 
-/** RFC 8288. */
+/** Returns the target of the `next` link in a Link header (RFC 8288). */
 function nextLinkOf(header: string): string | null {
   for (const [, target = '', parameters = ''] of header.matchAll(linkPattern)) {
     const [, quoted, bare] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(parameters) ?? []

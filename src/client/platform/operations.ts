@@ -5,7 +5,7 @@ export interface FoundCall {
   readonly operation: Call
   /** `course`, or `learner` for the rows of the learner export. */
   readonly noun: string
-  /** Without the path of the operation. */
+  /** Address of the platform, without the path of the operation. */
   readonly base: string
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams

@@ -10,9 +10,9 @@ const writeOnly: ReadonlySet<string> = new Set(['password', 'extraCredit'])
 export interface AnsweredWrite {
   readonly target: Target
   readonly found: FoundCall
-  /** In the fields of ours. */
+  /** The body that was sent, in the fields of ours. */
   readonly sent: unknown
-  /** In the fields of ours; null without one. */
+  /** The record that the answer shows, in the fields of ours; null without one. */
   readonly shown: JsonObject | null
   /** An object directly inside it may show the modified attributes. */
   readonly body: unknown

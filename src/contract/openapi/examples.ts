@@ -6,7 +6,7 @@ export interface OperationExample {
   readonly parameters: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly response?: unknown
-  /** Other formats by media type. */
+  /** Response bodies in other formats, by media type. */
   readonly media?: Readonly<Record<string, string>>
 }
 

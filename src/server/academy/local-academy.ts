@@ -18,7 +18,7 @@ export interface OpenAcademy {
   readonly path: string
   readonly created: boolean
   readonly transport: Transport
-  /** Not stored in plain text; undefined if there is one. */
+  /** Creates a password for the first admin, which is not stored in plain text; undefined if there is one. */
   readonly makeFirstPassword: () => Promise<FirstPassword | undefined>
   /** Returns the cause of an internal error of a request; a DatabaseError if the database is damaged. */
   readonly causeOf: (requestId: string) => unknown
@@ -50,7 +50,7 @@ export async function openAcademy({
   ids?: IdMaker | undefined
   /** The academy ends with its process: writes do not wait for the disk. */
   temporary?: boolean
-  /** With proxies; none by default. */
+  /** Variables with proxies; none by default. */
   env?: Readonly<Record<string, string | undefined>>
   /** Throw a DatabaseError of the kind `missing` instead of creating an academy. */
   mustExist?: boolean

@@ -29,8 +29,9 @@ const memoryMiB = 256
 const defaultIntervalMs = 10_000
 
 /**
- * In a process of its own: a statement over millions of rows blocks its thread until it ends; this way the server answers
- * requests meanwhile, Ctrl-C works, and the memory is freed. Throws DatabaseError, and the reason of the signal.
+ * Upgrades an academy in a process of its own. A statement over millions of rows blocks its thread until it
+ * ends; this way the server answers requests meanwhile, Ctrl-C works, and the memory is freed at the end.
+ * Throws DatabaseError, and the reason of the signal.
  */
 export async function upgradeInProcess(path: string, watch: UpgradeWatch): Promise<void> {
   const { onProgress, signal, everyMs = defaultIntervalMs } = watch

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { Database, Row, Store } from '../database/database.ts'
 import { fingerprint, hmacKeyOf } from './secret.ts'
 
-/** Each name has its own delay, which grows with every failure. */
+/** Counts attempts at secrets. Each name has its own delay, which grows with every failure. */
 export interface Attempts {
   /** Counts a failure under all these names, until it is forgiven. Returns the seconds to wait, 0 for none. */
   begin(names: readonly string[]): Promise<number>
@@ -12,8 +12,9 @@ export interface Attempts {
 const withoutDelay = 5
 
 /**
- * In the database, so that several servers share the counts and a restart keeps them: five without delay, then one after
- * a second, two, four and so on, up to a quarter of an hour. An attempt that is too early is not counted.
+ * Counts attempts in the database, so that several servers share the counts and a restart keeps them: five
+ * without delay, then one after a second, two, four and so on, up to a quarter of an hour. An attempt that is
+ * too early is not counted.
  */
 export function createAttempts(database: Pick<Store, 'write'>, now: () => Date): Attempts {
   return {

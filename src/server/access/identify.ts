@@ -38,8 +38,11 @@ export interface Identity {
 }
 
 /**
- * By the Authorization header (RFC 6750 §2.1). Throws 401, 401 `token_expired`, and 403 `expired_key`; without `known`, a
- * cache, the database decides.
+ * Identifies the caller by the Authorization header (RFC 6750 §2.1): an API key or an access token. Throws
+ * 401 without a known credential, 401 `token_expired` for an expired access token and 403 `expired_key` for
+ * an expired key.
+ *
+ * @param known cache of credentials; without it the database decides
  */
 export async function identify(
   database: Database,

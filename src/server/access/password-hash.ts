@@ -20,7 +20,10 @@ export function unmatchablePassword({ N, r, p } = defaultCost): string {
   return ['scrypt', N, r, p, 'A'.repeat(22), 'A'.repeat(43)].join('$')
 }
 
-/** In UTF-16 units. Normalizing accents takes time that grows with the square of their number (UAX #15 §13.2). */
+/**
+ * Maximum UTF-16 units of a password. Normalizing accents takes time that grows with the square of their
+ * number (Unicode Standard Annex #15 §13.2), so longer passwords are refused before.
+ */
 export const maxPasswordLength = 256
 
 /** scrypt (RFC 7914) with its parameters and salt. */
@@ -49,7 +52,10 @@ export async function verifyPassword(password: string, stored: string): Promise<
 
 let list: Promise<ReadonlySet<string>> | undefined
 
-/** In any case; also one of src/common-passwords repeated (NIST SP 800-63B-4 §3.1.1.2). */
+/**
+ * True for a commonly used password, in any case: one in src/common-passwords, or one of these repeated. NIST
+ * SP 800-63B-4 §3.1.1.2 requires to refuse them.
+ */
 export async function isCommonPassword(password: string): Promise<boolean> {
   list ??= readList().catch((error: unknown) => {
     // Retry with the next password: there may have been too many open files.

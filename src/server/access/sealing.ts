@@ -56,7 +56,10 @@ function sourceOf({ path, postgres, temporary, encryptionKeyFile }: SealedAcadem
   return encryptionKeyFile === undefined ? undefined : fileKeySource(encryptionKeyFile)
 }
 
-/** Without a source, as on PostgreSQL without a key file, it refuses to seal. */
+/**
+ * Creates the sealing with the key of a source; without one, as on PostgreSQL without a key file, it refuses
+ * to seal.
+ */
 export function createSealing(source: KeySource | undefined): Sealing {
   function readKey(): SealingKey | undefined {
     if (!source) throw unavailable('Secrets cannot be stored: start the server with --encryption-key-file.')
@@ -218,7 +221,10 @@ export function memoryKeySource(): KeySource {
   }
 }
 
-/** Beside the database, so that a copy of it alone does not reveal its secrets. */
+/**
+ * Returns the key file of a database, beside it, so that a copy of the database alone does not reveal its
+ * secrets.
+ */
 export function keyPathOf(database: string): string {
   return `${database}.key`
 }

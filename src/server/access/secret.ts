@@ -17,7 +17,7 @@ export function digest(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }
 
-/** In constant time. */
+/** Compares in constant time. */
 export function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)))
 }

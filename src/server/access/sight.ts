@@ -102,7 +102,10 @@ function isParticipant(seer: Seer): Sql {
   return sql`seen.status <> 'deleted' and ${isTaught(seer, sql`seen.course_id`) ?? empty}`
 }
 
-/** On enrolments, progress or grades: the caller's own, or of courses that they teach. Undefined for all. */
+/**
+ * Returns the condition on records of a user in a course (enrolments, progress, grades) for those that the caller may
+ * see: their own, or those of the courses that they teach. Undefined for all.
+ */
 export function visibleRecords(seer: Seer, alias: 'e' | 'p' | 'g'): Sql | undefined {
   const { sees, userId } = seer.principal
   const table = raw(alias)

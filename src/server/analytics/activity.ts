@@ -18,8 +18,9 @@ interface AskingForActivity extends Asking {
 }
 
 /**
- * By day, week or month. Records are those of enrolments that were not removed, of users who were not deleted, in the
- * period in which they happened, whenever recorded. Throws 400 as `periodsOf` and 404 as `rowFilterOf`.
+ * Counts what learners did in each day, week or month. Records are those of enrolments that were not removed, of users who
+ * were not deleted, and belong to the period in which they happened, whenever they were recorded. Throws 400 as `periodsOf`
+ * and 404 as `rowFilterOf` do.
  */
 export async function readActivity(call: AskingForActivity): Promise<Activity> {
   const { database, query, now } = call
@@ -157,8 +158,8 @@ const weekMs = 7 * 24 * 60 * 60 * 1000
 const usualPeriods: Readonly<Record<ActivityUnit, number>> = { day: 30, week: 12, month: 12 }
 
 /**
- * In order, weeks from Monday (ISO 8601). A bound within a period cuts it. Throws 400 if the start is not before the end,
- * and for more than `maxActivityPeriods`.
+ * Returns the days, weeks (from Monday, ISO 8601) or months of a time zone between two bounds, in order. A bound within a
+ * period cuts it. Throws 400 if the start is not before the end, and for more than `maxActivityPeriods`.
  */
 export function periodsOf(query: PeriodsQuery, nowMs: number): NamedPeriod[] {
   const { by, start_date: startDate, end_date: endDate } = query
@@ -226,7 +227,7 @@ function nameOf(clockMs: number, by: ActivityUnit): string {
   return `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`
 }
 
-/** Within the years 0 to 9999: only these sort as text. */
+/** Returns the time within the years 0 to 9999: only these sort as text. */
 function timeOf(ms: number): string {
   return new Date(Math.min(Math.max(ms, earliestMs), latestMs)).toISOString()
 }

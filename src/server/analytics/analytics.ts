@@ -146,7 +146,10 @@ interface AskingForRisk extends Asking {
   readonly now: string
 }
 
-/** With one of the query's reasons; each has all of its own. Throws 404 as `rowFilterOf`, and 400 `invalid_cursor`. */
+/**
+ * Reads a page of learners who may need help: those with one of the reasons of the query, each with all of its reasons.
+ * Throws 404 for filters as `rowFilterOf` does, and 400 `invalid_cursor`.
+ */
 async function listAtRisk(call: AskingForRisk): Promise<Page<AtRiskRow>> {
   const { database, query, now } = call
   const conditions = attentionConditions(new Date(now), {

@@ -98,7 +98,7 @@ interface ChangesQuery {
   readonly table?: readonly DataTableName[] | undefined
 }
 
-/** Each row once, as it is now. A page looks at `limit` changes: it may have fewer rows, or none. */
+/** Reads a page of changed rows, each once, as they are now. A page looks at `limit` changes: it may have fewer rows, or none. */
 export async function readChanges(database: Database, { after, cursor, limit, table: only }: ChangesQuery) {
   const { rows, until, isCut } = await readFeed(database, cursor ?? after, limit)
   const keysByTable = new Map<DataTableName, Map<string, RowKey>>()
@@ -237,7 +237,10 @@ export function goneRow(table: DataTableName, key: RowKey, state: 'removed' | 'e
   }
 }
 
-/** In the order of the key, which no change shifts. A page may have fewer than `limit` rows, or none. */
+/**
+ * Reads a page of a table in the order of its key, which no change shifts. Rows that a data set does not have are looked at,
+ * too: a page may have fewer than `limit`, or none.
+ */
 export async function pageOfDataRows(
   database: Database,
   {

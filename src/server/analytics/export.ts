@@ -8,9 +8,9 @@ import { byUsersOf, columns, enrolledIn, type Joined, rowsOf, selected, toRow } 
 interface RowFile {
   /** Without extension. */
   readonly name: string
-  /** By a byte order mark, spreadsheets recognise UTF-8. */
+  /** Begin CSV with a byte order mark, by which spreadsheets recognise UTF-8. */
   readonly bom: boolean
-  /** Without the guard against formula injection. */
+  /** CSV without the guard against formula injection. */
   readonly raw: boolean
 }
 
@@ -18,7 +18,7 @@ export interface LearnerFile extends RowFile {
   readonly format: 'csv' | 'ndjson'
 }
 
-/** In characters. */
+/** Approximate, in characters. */
 const chunkLength = 64 * 1024
 /** `csv` turns each row's cells into a line of text. */
 export interface FileRows {
@@ -97,7 +97,7 @@ export function filteredRows(filter: RowFilter): LearnerRows {
   return learnerRows(sql`select ${selected} from ${rows} order by u.email, u.id, c.title, c.id`)
 }
 
-/** If a filter names few rows, these are sorted. */
+/** Begins with the learners in their order, unless a filter names few rows: then these are sorted. */
 function exportedTables(filter: RowFilter): Joined {
   const { query, courses, learnerIds, groupIds, inPeriod } = filter
   const isNamed = learnerIds || groupIds || courses

@@ -22,7 +22,7 @@ export interface StatusFigures extends Readonly<Record<Attention, number>> {
 interface Step {
   readonly hundredths: number
   readonly learners: number
-  /** In millionths of a per cent. */
+  /** Sum in millionths of a per cent. */
   readonly amount: number
 }
 
@@ -34,7 +34,7 @@ export interface Figures {
   /** Different ones. */
   readonly learners: number
   readonly byStatus: readonly StatusFigures[]
-  /** In ascending order. */
+  /** Percentages completed, in ascending order. */
   readonly steps: readonly StatusStep[]
   /** In ascending order. */
   readonly gradeSteps: readonly Step[]
@@ -189,8 +189,8 @@ function recentSince(now: Date, days: number): string {
 }
 
 /**
- * On `c`, `e`, `p` and `g`, in published courses. A completed enrolment is neither inactive nor stuck; `not_passed`
- * requires a grade, and like the pass rate any enrolment.
+ * Returns the condition for each reason, in a query over enrolments in published courses (`c`, `e`, `p` and `g`). A
+ * completed enrolment is neither inactive nor stuck; `not_passed` requires a grade, and like the pass rate any enrolment.
  */
 export function attentionConditions(
   now: Date,

@@ -15,7 +15,7 @@ interface AskingForItems extends Asking {
   readonly query: Omit<Query<typeof analytics.grades>, 'by'>
 }
 
-/** Of a page, because many may have no grades. */
+/** A page looks at no more, because many may have no grades. */
 const maxCourses = 200
 
 /**
@@ -157,9 +157,9 @@ interface FigureRow extends Row {
 }
 
 /**
- * In the order of n grades counted from 0, the quantile p is at (n - 1) p, linearly between two grades: definition 7 of
- * R. J. Hyndman and Y. Fan, Sample Quantiles in Statistical Packages, The American Statistician 50 (1996), as in pandas,
- * NumPy, R and QUARTILE.INC.
+ * Reads counts, sums and the grades around the quartiles. In the order of n grades counted from 0, the quantile p is at
+ * (n - 1) p, linearly between two grades: definition 7 of R. J. Hyndman and Y. Fan, Sample Quantiles in Statistical Packages,
+ * The American Statistician 50 (1996), as in pandas, NumPy, R and QUARTILE.INC.
  */
 function readFigures(
   database: Database,

@@ -44,7 +44,7 @@ export interface RowShape<Item> {
 
 const learnerShape: RowShape<LearnerRow> = { columns: selected, show: toLearnerRow }
 
-/** By email address and title. Throws 400 `invalid_cursor`. */
+/** Reads one page of a filter's rows, ordered by email address and title. Throws 400 `invalid_cursor`. */
 export function readFilteredPage(
   database: Database,
   query: PageQuery,
@@ -108,7 +108,7 @@ export function rowsOfUser(
 /** Name in cursors: by email address, title, learner and course. */
 const sort = 'learners'
 
-/** By email address and title. Throws 400 `invalid_cursor`. */
+/** Ordered by email address and title. Throws 400 `invalid_cursor`. */
 export function readRowsPage(database: Database, query: RowsQuery, rows: Rows): Promise<Page<LearnerRow>> {
   return readShapedRows(database, query, rows, learnerShape)
 }
@@ -131,7 +131,7 @@ interface CourseRows {
   readonly conditions: readonly Condition[]
 }
 
-/** Each course has an index of its learners in this order; the first of all are merged. */
+/** Reads the same page for a few courses: each has an index of its learners in this order; the first of all are merged. */
 function readCoursesPage<Item>(
   database: Database,
   { limit, cursor }: RowsQuery,
@@ -187,7 +187,7 @@ export interface LearnerFilter {
   readonly groupId?: string | undefined
   /** Part of a name, username or email address, in any case; or an external id, with or without `ext:`. */
   readonly search?: string | undefined
-  /** Of `learnerSorts`; `-` in front for descending order. */
+  /** A name of `learnerSorts`, with `-` in front for descending order. */
   readonly sort: string
 }
 

@@ -53,7 +53,7 @@ export async function readLearningHistory(
   return readRecords(database, { rows, from, next }, limit, period)
 }
 
-/** At least one row. */
+/** Returns the first rows whose records surely fit a page, at least one. */
 function fittingRows(rows: readonly EnrolledRow[], limit: number): readonly EnrolledRow[] {
   let room = limit
   const end = rows.findIndex((row) => {
@@ -84,7 +84,7 @@ const enrolledColumns = sql`e.user_id, u.email as user_email, u.external_id as u
   coalesce((select sum(g.version) from grades g where g.user_id = e.user_id and g.course_id = e.course_id), 0) as grade_steps,
   cg.percent, cg.updated_at as percent_at`
 
-/** Of a page, because many may have nothing in the period. */
+/** A page looks at no more, because many may have nothing in the period. */
 const maxWalked = 1000
 const chunkSize = 100
 
@@ -259,7 +259,7 @@ function readHistoryCursor(cursor: string): Inside {
   }
 }
 
-/** After the enrolment, or shortly before the one that it is within. */
+/** Returns the cursor of the list of enrolments at a place: after the enrolment, or shortly before the one that it is within. */
 function enrollmentCursor({ value, enrollment, version }: Inside): string {
   // A part of an id sorts before the id.
   return writeCursor(enrollmentSort, value, version > 0 ? enrollment.slice(0, -1) : enrollment)

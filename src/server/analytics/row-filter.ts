@@ -45,7 +45,7 @@ interface AskingForRows extends Asking {
 /** Throws 404 for what the caller may not see, too. */
 export async function rowFilterOf(call: AskingForRows, { start, end }: Period): Promise<RowFilter> {
   const { database, query } = call
-  // Without any, an instructor sees the courses that they teach.
+  // The courses that the query names. Without any, an instructor sees the rows of the courses that they teach.
   const courses = query.course_id ? await namedCourses(call, query.course_id) : taughtCourses(call)
   const learnerIds =
     query.learner_id &&

@@ -120,7 +120,7 @@ export function byStatus(statuses: readonly string[]): Joined {
   }
 }
 
-/** By the learners, members or courses that the filter names, else by all users. */
+/** Returns the enrolments of a filter: first the learners, members or courses that it names, else all users. */
 export function enrolledIn({ learnerIds, groupIds, courses, termIds }: RowFilter): Joined {
   if (learnerIds) return byUser
   if (groupIds) return byMember(groupIds)

@@ -45,7 +45,7 @@ function fewestRows(filter: RowFilter): Joined {
   return courses ? enrolledIn(filter) : byCourse
 }
 
-/** By title; the average of no values is null. */
+/** Courses are ordered by title; the average of no values is null. */
 export async function summaryOf(
   database: Database,
   { learners, byStatus, steps, gradeSteps }: Figures,
@@ -157,7 +157,7 @@ function rowsIn(courses: Sql | undefined): FigureRows {
   return { tables: byCourse, conditions }
 }
 
-/** Each learner counts once. */
+/** Reads the figures of what a user sees: learners, each counted once, and published courses with those who need attention. */
 export async function readAcademyStanding(seer: Asking, now: Date) {
   const { database } = seer
   const taught = taughtCourses(seer)

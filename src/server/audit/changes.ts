@@ -135,7 +135,10 @@ interface Decisive {
 
 type Table = 'users' | 'courses' | 'groups' | 'enrollments' | 'grades'
 
-/** Of records about people whom the caller does not see any more, only the id and the action are left. */
+/**
+ * Returns what a change did to records, as its entries in the audit log say. Of records about people whom the caller does
+ * not see any more, only the id and the action are left.
+ */
 export async function changedRecords(call: Asking, rows: readonly EntryRow[]): Promise<ChangedRecord[]> {
   if (call.principal.sees === 'all') return rows.map(toRecord)
   const entries = rows.map((row) => ({ record: toRecord(row), decisive: decisiveOf(row) }))
@@ -213,7 +216,10 @@ export interface ChangeRow extends Row {
   readonly ended_at: string | null
 }
 
-/** From `changes c`. Where no undo wrote anything, nothing is undone; a continued undo may find nothing left to write. */
+/**
+ * Columns of ChangeRow, from `changes c`. Where no undo wrote anything, nothing is undone; one that continues an
+ * interrupted undo may find nothing left to write.
+ */
 export const changeColumns = sql`c.id, c.user_id, (select email from users where id = c.user_id) as user_email, c.command, c.source,
   c.undoes, (select u.id from changes u where u.undoes = c.id and u.state in ('completed', 'partial')
                and exists (select 1 from changes w join change_counts n on n.change_id = w.id where w.undoes = c.id)

@@ -17,8 +17,8 @@ interface RecordedAction {
 }
 
 /**
- * With a single writer, the entry is linked to the previous one at once; many writers (PostgreSQL) would wait for each
- * other, so `linkEntries` links it later.
+ * Appends an entry in the transaction of its change. With a single writer it is linked to the previous entry at once; with
+ * many writers (PostgreSQL), which would wait for each other, `linkEntries` links it later.
  */
 export async function appendEntry(
   { database, newId, principal, origin, change, batch }: Omit<Writing, 'now'>,
@@ -59,7 +59,7 @@ export async function appendEntry(
 
 const atOnce = 50
 
-/** Each row in the order of the columns below. */
+/** Inserts rows of the audit log, each in the order of its columns below. */
 export function storeEntries(database: Pick<Transaction, 'queue'>, rows: readonly (readonly Cell[])[]): void {
   for (let from = 0; from < rows.length; from += atOnce) {
     database.queue(sql`
@@ -93,7 +93,7 @@ interface KeptChange {
   readonly after: string
 }
 
-/** In characters of JSON; a longer field is replaced by a digest. */
+/** Maximum characters of a field's JSON; longer ones are replaced by a digest. */
 const maxFieldLength = 4096
 /** The entry has its own time. */
 const omittedFields: ReadonlySet<string> = new Set(['updatedAt'])
@@ -200,7 +200,10 @@ interface UnlinkedRow extends Row {
   readonly details_digest: string
 }
 
-/** In the order of their ids. True if more are left. Of two servers that do so at the same time, one retries. */
+/**
+ * Links entries that were appended without a place, in the order of their ids, to the last linked one. Returns true if more
+ * are left. Of two servers that do so at the same time, one retries.
+ */
 export async function linkEntries(database: Transaction, limit = batchSize): Promise<boolean> {
   const waiting = await database.all<UnlinkedRow>(sql`
     select place, id, user_id, credential, action, subject_id, about_id, origin_digest, details_digest from audit_entries

@@ -4,7 +4,7 @@ import { enqueue } from './event-queue.ts'
 import { rowChangeOf, storeRowChanges } from './row-changes.ts'
 import { countAction, type Writing } from './writing.ts'
 
-/** As the API shows the record; null where there is none. */
+/** A change of one record: the action, and the record as the API shows it before and after; null where there is none. */
 export interface Change {
   readonly action: Action
   readonly id: string
@@ -15,8 +15,8 @@ export interface Change {
 }
 
 /**
- * After the statements of the change, in its transaction; the deletion of a course before its rows go. Events, the audit
- * log and the feed follow from the record before and after, without secrets.
+ * Records a change in the transaction that makes it, after its statements: events, the audit log and the feed of changed
+ * rows follow from the record before and after. The deletion of a course is recorded before its rows go. Secrets are left out.
  */
 export async function recordChange(call: Writing, change: Change): Promise<void> {
   storeRowChanges(call, rowChangeOf(change))

@@ -21,7 +21,7 @@ interface NewMessage {
 /** Length of the endpoint's mark, which replaces the end of an event's id: each endpoint gets its own message. */
 export const markLength = 4
 
-/** In the transaction of the change. Actions that are not events are skipped. */
+/** Queues an event for each subscribed endpoint, in the transaction of the change. Actions that are not events are skipped. */
 export async function enqueue(call: Enqueuing, change: Changed): Promise<void> {
   const type = change.action
   if (!isEvent(type)) return

@@ -23,10 +23,10 @@ export function rowChangeOf({ action, id, before, after }: RecordedChange): read
   ]
 }
 
-/** Fewer parameters than SQLite allows. */
+/** Rows of one statement: fewer parameters than SQLite allows. */
 const atOnce = 500
 
-/** Those of a batch at its end. */
+/** Adds changed rows to the feed, in the transaction that changes them; those of a batch at its end. */
 export function storeRowChanges(
   { database, now, batch }: Pick<Writing, 'database' | 'now' | 'batch'>,
   changes: readonly RowChange[],
@@ -112,7 +112,7 @@ const retentionMs = 180 * dayMs
 /** A few milliseconds of work. */
 const sweptAtOnce = 500
 
-/** In small transactions; the newest change stays, which cursors point to. */
+/** Removes the oldest changes in small transactions, up to a maximum number; the newest one stays, which cursors point to. */
 export async function sweepRowChanges(
   database: Pick<Store, 'write'>,
   now: Date,

@@ -136,7 +136,7 @@ export function storeCounts(
     on conflict (change_id, action, slot) do update set total = change_counts.total + excluded.total`)
 }
 
-/** Where many transactions write, each has added its own rows. */
+/** Adds up the rows of a change that has ended: where many transactions write, each has added its own. */
 export async function foldCounts(database: Transaction, id: string): Promise<void> {
   if (!database.dialect.hasManyWriters) return
   const totals = await database.all<Row & { action: string; total: number }>(totalsOf([id]))

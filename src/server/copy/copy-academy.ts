@@ -30,7 +30,10 @@ export interface CopySummary {
   readonly rows: number
 }
 
-/** In one transaction: after an interruption the target is what it was. Throws CopyError, and errors of the databases. */
+/**
+ * Copies an academy from a snapshot to a new one and compares both, in one transaction: after an interruption the target
+ * is what it was. Throws CopyError, and errors of the databases.
+ */
 export async function copyAcademy({ from, to, ...options }: CopyOptions): Promise<CopySummary> {
   const summary = await from.database.read(async (view) => {
     if (!to.database.dialect.hasNul) await requireFitTexts(view, copiedTables)

@@ -56,7 +56,10 @@ export const courseReads = {
 
 export const plainCourseRoutes = plainRoutesOf<typeof courses>(calls.courses, courseReads)
 
-/** If only one is given, it lists all values of the other, so that the index is used. */
+/**
+ * Returns the condition for statuses and levels. If only one is given, it lists all values of the other, so
+ * that the index is used.
+ */
 function isStanding(
   { status, difficulty }: Call<typeof courses.list>['query'],
   publishedOnly: boolean,

@@ -28,7 +28,7 @@ export interface CourseRow extends Row {
   readonly term_external_id: string | null
 }
 
-/** Most courses have no term, and looking for none takes as long as for one. */
+/** A value of the course's term. Most courses have none, and looking for none takes as long as for one. */
 function ofTerm(column: 'name' | 'external_id'): Sql {
   return sql`case when c.term_id is not null then (select t.${raw(column)} from terms t where t.id = c.term_id) end`
 }

@@ -51,7 +51,7 @@ export async function requireDeleted(
   return deleted
 }
 
-/** Before its row is deleted. */
+/** Moves a record to the trash, or removes it permanently, before its row is deleted. */
 export async function trashOrErase(
   call: Call<typeof courses.delete> | Call<typeof lessons.delete> | Call<typeof groups.delete>,
   kind: Trashed,
@@ -83,8 +83,9 @@ async function eraseForGood({ database }: Call, kind: Trashed, id: string): Prom
 }
 
 /**
- * By default the most recent first, without those deleted with their course. `columns` are further ones of `deletions d`
- * and of the deleted records `t`.
+ * Lists the deleted records of a kind, by default the most recent first, without those deleted with their course.
+ *
+ * @param columns further ones, of `deletions d` and of the table of deleted records, `t`
  */
 export async function listDeleted<Shape>(
   call: Call<typeof courses.listDeleted> | Call<typeof lessons.listDeleted> | Call<typeof groups.listDeleted>,

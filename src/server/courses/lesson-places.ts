@@ -12,7 +12,7 @@ export async function findNextPlace({ database }: Call, courseId: string, ownId 
   return (last?.last ?? 0) + 1
 }
 
-/** If the place is taken, the following lessons move on by one. */
+/** Shifts the lessons from a place on by one, if the place is taken. */
 export async function makeRoom(call: Call, courseId: string, wanted: number, ownId = ''): Promise<void> {
   const { database } = call
   const occupant = await database.one(

@@ -34,7 +34,7 @@ type AskingFor<Key extends string, Query = unknown> = Asking & {
   readonly query: Query
 }
 
-/** Each read throws 404 with the reference that was used. */
+/** Returns the reads of the versions of courses or lessons. Each throws 404 with the reference that was used. */
 export function versionsOf<Kind extends 'course' | 'lesson', Shape extends VersionRow, Attributes>({
   kind,
   columns,

@@ -41,7 +41,9 @@ export async function makeFirstSecrets(
   return { firstKey, firstPassword }
 }
 
-/** Of several servers that start at the same time, one creates an owed key. */
+/**
+ * Creates a key if it was requested, or is owed: then by one of several servers that start at the same time.
+ */
 async function makeAdminKey(
   { database, now, newId }: FirstAcademy,
   isWanted: boolean,

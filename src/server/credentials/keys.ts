@@ -17,7 +17,7 @@ import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 import { findUser } from '../users/user-row.ts'
 
-/** Per user. Requests are limited by user, so more keys would only be a risk. */
+/** Maximum active keys of a user. Requests are limited by user, so more keys would only be a risk. */
 const maxActive = 50
 
 const columns = sql`k.id, k.user_id, (select email from users where id = k.user_id) as user_email, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`

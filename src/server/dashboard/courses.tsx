@@ -139,7 +139,7 @@ export async function courseRowsOf(
 
 const maxChoices = 100
 
-/** By title, and in any case the chosen one; the label says if there are more. */
+/** The first courses by title and in any case the chosen one; its label says if there are more. */
 export async function courseFilter(signedIn: SignedInRequest): Promise<FilterField> {
   const { data, nextCursor } = await ask(signedIn, courses.list, {
     query: { sort: 'title', limit: String(maxChoices) },

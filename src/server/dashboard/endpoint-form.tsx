@@ -42,7 +42,7 @@ const kindField: FormField = {
 
 const nounWords: Readonly<Record<string, string>> = { enrollment: 'Enrolment' }
 
-/** Each noun's pattern (`course.*`) comes before its events. */
+/** All, then by noun: patterns for whole nouns (`course.*`), each with its events. */
 const eventChoices = eventPatterns.map((pattern) => {
   if (pattern === '*') return { value: pattern, words: 'All events' }
   const [noun = ''] = pattern.split('.')

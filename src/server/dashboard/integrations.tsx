@@ -35,7 +35,7 @@ interface System {
   readonly last: Delivery | undefined
 }
 
-/** For admins. */
+/** For admins: systems that can send grades. */
 const list = listPage<System>({
   path: section,
   title: 'Integrations',

@@ -94,7 +94,7 @@ export interface FilterField {
   readonly label: string
   /** Default: text. */
   readonly type?: 'search' | 'date' | 'text'
-  /** Without a choice the parameter is empty. */
+  /** Values to choose from, each with its words. Without a choice the parameter is empty. */
   readonly choices?: readonly FilterChoice[]
   readonly groups?: readonly (readonly [heading: string, choices: readonly FilterChoice[]])[]
   readonly all?: string

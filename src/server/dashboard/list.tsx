@@ -182,7 +182,7 @@ async function showList<Row, Item>(
 }
 
 interface AroundList {
-  /** Not repeated on the screen. */
+  /** Heading of the page; the list does not repeat it on the screen. */
   readonly heading?: string
   readonly above?: Child
   readonly none?: Child

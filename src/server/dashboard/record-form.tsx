@@ -276,7 +276,7 @@ function choiceOf(
   )
 }
 
-/** Without null. */
+/** Of a JSON Schema, without null. */
 interface Property {
   readonly type?: string
   readonly enum?: readonly string[]

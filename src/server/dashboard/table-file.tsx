@@ -91,7 +91,7 @@ async function sendXlsx(file: TableFile, signedIn: SignedInRequest): Promise<Rep
   return sendWorkbook(signedIn, await columnsOf(file), nameOf(file), pages)
 }
 
-/** Its name says so if it has not all rows. */
+/** The name of the file says so if it has not all rows. */
 async function sendWorkbook(
   signedIn: SignedInRequest,
   columns: readonly TableColumn[],

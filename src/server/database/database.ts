@@ -11,7 +11,7 @@ export interface Dialect {
   readonly columnTypes: Readonly<Record<ColumnType, string>>
   /** Options that follow the columns in `create table`; `inKeyOrder` stores rows in the order of the primary key. */
   tableOptions(inKeyOrder: boolean): string
-  /** In lower case, in every script, not only ASCII. */
+  /** Lower-cases text in every script, not only ASCII. */
   folded(text: Sql): Sql
   /** True if the planner knows how many rows a condition leaves; else it must be led. */
   readonly hasStatistics: boolean
@@ -64,7 +64,10 @@ export interface SearchHits {
   readonly each?: Sql
 }
 
-/** Within a transaction statements see its earlier writes; other connections see them after the commit. */
+/**
+ * Statements in SQL that every driver accepts. Within a transaction they see its earlier writes; other connections
+ * see them after the commit.
+ */
 export interface Database {
   readonly dialect: Dialect
   /** Undefined without rows. */
@@ -73,7 +76,10 @@ export interface Database {
   /** In column order. */
   cells(query: Sql): Promise<Cell[][]>
   run(query: Sql): Promise<number>
-  /** Some hundred at a time, from one snapshot of the committed data, on a separate connection that `return` releases. */
+  /**
+   * Streams rows as arrays, some hundred at a time, from one snapshot of the committed data, on a separate connection
+   * that `return` releases.
+   */
   stream(query: Sql): AsyncIterableIterator<Cell[][]>
 }
 
@@ -82,20 +88,23 @@ export interface Database {
  * network they are sent in one round trip.
  */
 export interface Transaction extends Database {
-  /** For a write whose result is not needed. Its error is thrown here, by a later statement or by the commit. */
+  /** Queues a write whose result is not needed. Its error is thrown here, by a later statement or by the commit. */
   queue(query: Sql): void
-  /** If this finds no row, NotMet is thrown here, by a later statement or by the commit, and nothing is written. */
+  /**
+   * Makes the transaction conditional: if this finds no row, NotMet is thrown here, by a later statement or by the
+   * commit, and nothing is written.
+   */
   requireRow(query: Sql): void
   /** Rolls back if `work` throws; the transaction goes on. */
   savepoint<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
 /**
- * Each of its own statements is a transaction. Inside `read` and `write` use only the transaction passed to `work`: on a
- * shared connection any other statement would wait for `work` to end, a deadlock.
+ * The port to the database. Each of its own statements is a transaction. Inside `read` and `write` use only the
+ * transaction passed to `work`: on a shared connection any other statement would wait for `work` to end, a deadlock.
  */
 export interface Store extends Database {
-  /** On one snapshot. */
+  /** Runs `work` on one snapshot of the data. */
   read<Result>(work: (view: Transaction) => Promise<Result>): Promise<Result>
   /**
    * Serializable. After a conflict `work` is called again, so it must touch and await only the database. Throws if
@@ -136,7 +145,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** After a failure the next use tries again. */
+/** Opens at its first use; after a failure the next use tries again. */
 export function createDeferredStore(dialect: Dialect, open: () => Promise<Store>): Store {
   let opened: Promise<Store> | undefined
 

@@ -37,7 +37,10 @@ const usualMaxFew = 2_000
 /** A total is exact up to here. */
 const maxTotal = 10_000
 
-/** By keyset, so concurrent inserts and deletes shift nothing. Throws 400 `invalid_cursor`. */
+/**
+ * Reads one page by keyset: the rows after the cursor, so concurrent inserts and deletes shift nothing. Throws 400
+ * `invalid_cursor` for a cursor of another list.
+ */
 export async function page<Shape extends Row, Item>(
   database: Database,
   select: Select,
@@ -134,13 +137,16 @@ export function where(conditions: readonly Condition[]): Sql {
   return present.length === 0 ? empty : sql`where ${join(present, ' and ')}`
 }
 
-/** Both ends are ISO 8601 in UTC. */
+/** A period of the list's main time, both ends as ISO 8601 in UTC. */
 export interface Period {
   readonly since?: string | undefined
   readonly until?: string | undefined
 }
 
-/** Without the end of the period. One condition, since one index search uses both ends. */
+/**
+ * Matches times from the start of a period up to, not including, its end. One condition, since one index search uses
+ * both ends.
+ */
 export function during(
   column: Sql,
   { since, until }: Period,

@@ -10,7 +10,10 @@ const everything = sql`true`
 
 type Table = 'courses' | 'lessons' | 'users' | 'terms' | 'groups'
 
-/** As `matchesReference`; deleted users have no email address. Undefined if no row matches; `visible` defaults to all. */
+/**
+ * Resolves a reference to an id, as `matchesReference` does; deleted users have no email address. Undefined if no row
+ * matches. `visible` is a condition on the rows that the caller may see (default all).
+ */
 export async function resolve(
   database: Database,
   table: Table,
@@ -32,9 +35,10 @@ interface ReferenceOptions {
 }
 
 /**
- * For rows of this table alone. `ext:` with an id of ours matches that id if no row has it as its external id: exports
- * write it for rows without one. Without a prefix, text that is not an id is an external id, else the email address of a
- * user or the name of a term or a group, if no other that the caller may see has it.
+ * Returns the condition that matches the row of a reference, for rows of this table alone. `ext:` with an id of ours
+ * matches that id if no row has it as its external id: exports write it for rows without one. Without a prefix, text
+ * that is not an id is an external id, else the email address of a user or the name of a term or a group, if no other
+ * that the caller may see has it.
  */
 export function matchesReference(
   table: Table,
@@ -134,7 +138,10 @@ export async function resolveFilters(
   return [...ids]
 }
 
-/** If the parameter is set. Throws 404 as `resolveFilters`. */
+/**
+ * Returns the condition that a column holds one of the references of a query parameter, if it is set. Throws 404 as
+ * `resolveFilters` does.
+ */
 export async function referenceFilter(
   column: Sql,
   database: Database,

@@ -17,7 +17,7 @@ export function findMatches(
 /** Searches look at fewer one by one. */
 const fewRows = 64
 
-/** Where the database does not index each row as it is written. */
+/** Indexes the rows that were written since it was last called, where the database does not do that itself. */
 export async function fillSearchIndex(database: Store): Promise<void> {
   const { fill } = database.dialect.search
   if (!fill) return

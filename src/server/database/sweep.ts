@@ -76,12 +76,12 @@ const whileRunning: Later = (work, ms) => {
   setTimeout(() => void work(), ms).unref()
 }
 
-/** By database that waits for readers of an earlier state. */
+/** Remaining checks, by database that waits for readers of an earlier state. */
 const checksLeft = new WeakMap<Store, number>()
 
 /**
- * From the write-ahead log as well: at once, or as soon as no reader uses an earlier state. One check a second serves all
- * deletions. The last program to close the database removes the log anyway.
+ * Removes deleted data from the write-ahead log as well: at once, or as soon as no reader uses an earlier state. One
+ * check a second serves all deletions. The last program to close the database removes the log anyway.
  */
 export async function removeTraces(database: Store, later: Later = whileRunning): Promise<void> {
   const isScheduled = checksLeft.has(database)

@@ -100,7 +100,7 @@ export async function takeFromTrash(database: Database, kind: Trashed, id: strin
   }
 }
 
-/** Of a course, also its deleted lessons and groups. */
+/** Removes a course, with all of its deleted lessons and groups, a lesson or a group from the trash for good. */
 export async function eraseFromTrash(database: Database, kind: Trashed, id: string): Promise<void> {
   for (const part of partsOf(kind).toReversed()) {
     await database.run(

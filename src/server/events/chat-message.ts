@@ -10,7 +10,7 @@ import { type EndpointRow, toChatSettings } from './endpoint-row.ts'
 export interface ChatMessage {
   readonly title: string
   readonly lines: readonly string[]
-  /** Of the dashboard; null if the server does not know its own address. */
+  /** URL of the dashboard; null if the server does not know its own address. */
   readonly link: string | null
 }
 
@@ -142,7 +142,7 @@ function capitalized(text: string): string {
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
 
-/** By the hour in the time zone of the endpoint. */
+/** Returns the first time of a digest after another time, by the hour in the time zone of the endpoint. */
 export function nextDigestAt(
   { digestHour, digestTimezone }: Pick<ChatSettings, 'digestHour' | 'digestTimezone'>,
   now: Date,
@@ -159,7 +159,7 @@ export interface CourseDigest {
   readonly enrolled: number
   readonly completed: number
   readonly attention: Readonly<Record<'inactive' | 'stuck' | 'not_passed', number>>
-  /** If the endpoint may have their names. */
+  /** The first learners who need attention, if the endpoint may have their names. */
   readonly learnerIds: readonly string[]
 }
 

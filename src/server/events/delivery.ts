@@ -10,7 +10,10 @@ export interface EndpointDelivery {
   readonly maxConcurrent: number
   /** Minimum time from one delivery to the next, of all servers together; 0 for none. */
   readonly intervalMs: number
-  /** In the order of creation. Returns each outcome, or one for all. If it throws, all have failed without a response. */
+  /**
+   * Sends messages, in the order of their creation. Returns the outcome of each, or one for all. If it throws, all
+   * have failed without a response.
+   */
   readonly deliver: (
     messages: readonly Claimed[],
     delivery: Delivery,
@@ -105,7 +108,10 @@ const second = 1000
 /** Shortest, default and longest pause that a receiver may ask for. */
 const [minPauseMs, defaultPauseMs, maxPauseMs] = [second, 60 * second, 3600 * second] as const
 
-/** By Retry-After (RFC 9110 §10.2.3), from a second to an hour; default a minute. */
+/**
+ * Returns the pause that a receiver asks for with Retry-After (RFC 9110 §10.2.3), from a second to an hour;
+ * by default a minute.
+ */
 function pauseMs(retryAfter: string | undefined, now: Date): number {
   const text = retryAfter?.trim() ?? ''
   const requestedMs = /^\d{1,9}$/.test(text) ? Number(text) * second : Date.parse(text) - now.getTime()

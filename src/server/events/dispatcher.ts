@@ -75,8 +75,8 @@ const usualLater: Later = (work, ms) => {
 }
 
 /**
- * In rounds, one at a time: each records finished attempts, claims due messages and starts their delivery. Several
- * servers on one database may run it.
+ * Sends the queued messages of an academy in rounds, one at a time: each records finished attempts, claims due
+ * messages and starts their delivery. Several servers on one database may run it.
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts & Required<Pick<DispatcherParts, 'later' | 'elapsedMs' | 'signedAt'>>
@@ -224,7 +224,7 @@ export class Dispatcher {
     this.#ask()
   }
 
-  /** Never throws. */
+  /** Delivers messages by the kind of their endpoint. Returns the outcome of each; never throws. */
   async #attempt(endpoint: EndpointRow, messages: readonly Claimed[]): Promise<readonly Outcome[]> {
     const { sender, sealing, database, publicUrl, now, signedAt, later } = this.#parts
     const stopping = this.#aborting.signal
@@ -302,7 +302,7 @@ export type Later = (work: () => void, ms: number) => { clear(): void }
 
 /** From the DNS lookup to the end of the response. */
 const attemptMs = 15_000
-/** If the secret of their endpoint cannot be decrypted. */
+/** Delay of messages if the secret of their endpoint cannot be decrypted. */
 const unreadableMs = 60_000
 
 class UnreadableSecret extends Error {}

@@ -55,7 +55,7 @@ export function slackMessage({ title, lines, link }: ChatMessage) {
   return { text: escapeMrkdwn([title, ...lines].join('\n')).slice(0, 4000), blocks: kept }
 }
 
-/** They format text at the edge of a word. */
+/** Characters that format text at the edge of a word, and similar ones that do not. */
 const similar: Readonly<Record<string, string>> = { '*': '∗', _: 'ˍ', '~': '∼', '`': 'ˋ' }
 
 /** Replaces those that format, for which there is no escape (docs.slack.dev/messaging/formatting-message-text). */

@@ -106,7 +106,10 @@ export function toEndpoint(row: EndpointRow, now: string): Endpoint {
   }
 }
 
-/** `https://hooks.slack.com/...a1B2` */
+/**
+ * Returns the visible part of a URL that is itself a secret: its origin and its last characters,
+ * `https://hooks.slack.com/...a1B2`.
+ */
 export function shownUrl(url: string): string {
   const { origin, pathname, search } = new URL(url)
   const letters = (pathname + search).replace(/[^A-Za-z0-9]/g, '')
@@ -133,8 +136,8 @@ export function isShownUrl(url: string): boolean {
 }
 
 /**
- * Also without the secret's path and query if it is a URL. A short secret is removed where it is no part of a longer
- * word, so that other text stays readable.
+ * Returns a text without a secret: neither the whole one nor, of a URL, its path and query. A short secret is removed
+ * where it is no part of a longer word, so that other text stays readable.
  */
 export function withoutSecret(text: string, secret: string): string {
   const parts = [secret]

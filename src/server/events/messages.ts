@@ -121,7 +121,7 @@ interface Due extends Row {
   readonly is_held: number
 }
 
-/** Some wait for others about the same subject. */
+/** Due messages to look at for each one to claim, because some wait for others about the same subject. */
 const candidatesPerClaim = 4
 /** A waiting message is checked again after it; the message before it usually releases it earlier. */
 const parkedMs = 60 * 60 * 1000
@@ -306,7 +306,10 @@ function timeAfter(now: Date, ms: number): string {
 
 const batchRows = 500
 
-/** In small transactions, between which others can write. */
+/**
+ * Ends expired endpoints, and deletes the messages of removed ones in small transactions, between which
+ * others can write.
+ */
 export async function tidyOutbox(database: Store, now: Date): Promise<void> {
   const time = now.toISOString()
   const endpoints = await database.all<
@@ -335,7 +338,7 @@ async function removeMessages(database: Store, endpointId: string): Promise<void
   }
 }
 
-/** Of a message that waits for an earlier one about the same subject. */
+/** Lease of a parked message, which waits for an earlier one about the same subject. */
 export const parkedLease = ''
 
 /** Word for word as in the partial index: messages that a dispatcher has touched. New ones are cheaper to write. */

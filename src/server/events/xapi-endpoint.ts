@@ -174,8 +174,9 @@ const maxBatch = 500
 const refusing: readonly number[] = [400, 409, 413, 422]
 
 /**
- * In their order; returns outcomes by id. If a request is refused, it is halved until the statement at fault is found; all others
- * are stored. Throws network errors and RefusedTarget, unless some statements have an outcome already.
+ * Stores statements in a learning record store, in their order; returns the outcome of each by its id. If a request is
+ * refused, it is halved until the statement at fault is found; all others are stored. Throws network errors, and
+ * RefusedTarget, unless some statements have an outcome already.
  */
 async function storeStatements(
   statements: readonly Statement[],
@@ -319,7 +320,7 @@ class RecordStore {
     return { ...outcome, kind: 'delivered', result: 'HTTP 409: the record store has it already' }
   }
 
-  /** If the store says that it does not know the version (Communication 2.8). */
+  /** Returns the outcome if the store says that it does not know the version (Communication 2.8). */
   async #unknownVersion(received: Received): Promise<Outcome | undefined> {
     const about = await this.#request('GET', 'about').catch(() => undefined)
     const found = about?.status === 200 ? parseJsonOrNull(about.response) : null

@@ -27,7 +27,7 @@ export function weightIn(named: Weights, item: string, label: string): number | 
   return named.find(({ name }) => name === item || name === label)?.weight ?? null
 }
 
-/** Of a learner in a course. */
+/** Maximum grades of a learner in a course that count. */
 const maxItems = 10_000
 
 export async function courseGradesOf(

@@ -13,9 +13,11 @@ import { storedScore, toGrade } from './grade-row.ts'
 import type { ResolvedGrade } from './resolve-grade.ts'
 
 /**
- * Also updates the learner's course grade, and completes the enrolment if due. An older grade never replaces a newer one
- * (409 `stale_grade`); an equally old one does, so that retries are harmless. A cleared score keeps its time, so that no
- * older score replaces it. Grades of the future are refused (422 `in_future`).
+ * Stores a grade, updates the learner's course grade, and completes the enrolment if due. An older grade never replaces a
+ * newer one (409 `stale_grade`); an equally old one does, so that retries are harmless. A cleared score keeps its time, so
+ * that no older score replaces it. Grades of the future are refused (422 `in_future`).
+ *
+ * @param deliveryId webhook delivery that contained the grade
  */
 export async function setGrade(
   call: Writing,

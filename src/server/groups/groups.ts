@@ -170,7 +170,7 @@ async function courseOf(
   return { courseId: course.id, courseTitle: course.title, courseExternalId: course.external_id }
 }
 
-/** Also if it is in the trash. */
+/** Returns the group of a batch item, by its external id, also if it is in the trash. */
 async function findExisting(
   call: Call,
 ): Promise<{ readonly id: string; readonly version: number; readonly isDeleted: boolean } | undefined> {

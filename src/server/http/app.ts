@@ -21,7 +21,9 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const withoutCredentials = /^\/v1\/(courses|lessons|enrollments|learners|progress)(\/|$)/
 const everyMethod = 'HEAD, GET, POST, PUT, PATCH, DELETE, OPTIONS'
 
-/** For a plain request, possibly only the routes for plain requests. */
+/**
+ * Returns the routes of the resource of a path; for a plain request, possibly only those for plain requests.
+ */
 type RoutesOf = (path: string, isPlain: boolean) => readonly Route[] | Promise<readonly Route[]>
 
 type Place =

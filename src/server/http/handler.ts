@@ -136,7 +136,10 @@ export type Reads<Group extends Readonly<Record<string, Operation>>> = {
   readonly [Verb in keyof Group]?: Handler<Group[Verb]>
 }
 
-/** For requests without parameters. They need no schemas, which take longer to load than everything else. */
+/**
+ * Returns routes for requests without parameters, whose query is the defaults. They need no schemas, which
+ * take longer to load than everything else.
+ */
 export function plainRoutesOf<Group extends Readonly<Record<string, Operation>>>(
   calls: { readonly [Verb in keyof Group]: Declared<Group[Verb]> },
   reads: Reads<Group>,

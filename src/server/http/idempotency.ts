@@ -12,7 +12,7 @@ const retentionMs = 24 * 60 * 60 * 1000
 /** They depend on the credential or the time, not on the request. */
 const unstoredStatuses: readonly number[] = [401, 403, 429]
 
-/** draft-ietf-httpapi-idempotency-key-header-06 §2 */
+/** A POST (draft-ietf-httpapi-idempotency-key-header-06 §2). */
 export interface IdempotentRequest {
   readonly userId: string
   readonly method: string
@@ -97,7 +97,10 @@ function cellsOf({ status, headers, body }: Reply) {
   return { status, headers: JSON.stringify(headers), body: typeof body === 'string' ? body : null }
 }
 
-/** For work that starts before the transaction. Throws 422 `idempotency_mismatch`. */
+/**
+ * Returns the stored response of a repeated request, else undefined; for work that starts before the
+ * transaction. Throws 422 `idempotency_mismatch`.
+ */
 export async function findStoredReply(
   database: Database,
   request: IdempotentRequest,

@@ -41,7 +41,7 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
   }
 }
 
-/** Of its user, or of its network without a valid credential. */
+/** Returns the bucket of a request: of its user, or of its network without a valid credential. */
 export function bucketOf(
   principal: Principal | undefined,
   { address }: Pick<RequestContext, 'address'>,
@@ -84,7 +84,10 @@ interface RefusalBounds {
 /** Limited apart: anonymous clients and refreshed tokens cannot prevent recording what a known credential tried. */
 type RefusalGroup = 'anonymous' | 'known' | 'refresh'
 
-/** By user or network and by group: repeated attempts are recorded without filling the disk. */
+/**
+ * Maximum entries a minute, by user or network and by group: repeated attempts are recorded without filling
+ * the disk.
+ */
 const maxRefusalsPerMinute = { each: 10, all: 60 } as const
 
 const recordedCodes: ReadonlySet<string> = new Set([
@@ -117,7 +120,10 @@ export function isRecordedCode(code: string | undefined): code is string {
   return code !== undefined && recordedCodes.has(code)
 }
 
-/** As one subscriber has it: an IPv4 address, also an IPv4-mapped one, or the first 64 bits for IPv6 (RFC 6177). */
+/**
+ * Returns the network of an address as one subscriber has it: the address itself for IPv4, the first 64 bits
+ * for IPv6 (RFC 6177). An IPv4-mapped IPv6 address counts as the IPv4 address.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)
@@ -166,7 +172,10 @@ export function createRateLimit(perMinute: number, now: () => Date): RateLimit {
   return { perMinute, ...createTokenBuckets(perMinute, 60_000, now) }
 }
 
-/** In bounded memory: a dropped bucket counts as full. */
+/**
+ * Creates token buckets with a capacity and a time to refill, in bounded memory: a dropped bucket counts as
+ * full.
+ */
 function createTokenBuckets(capacity: number, refillMs: number, now: () => Date): TokenBuckets {
   const buckets = new Map<string, TokenBucket>()
   const perMs = capacity / refillMs

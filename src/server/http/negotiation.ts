@@ -1,8 +1,9 @@
 import { parseAccept } from 'hono/utils/accept'
 
 /**
- * By Accept or Accept-Encoding (RFC 9110 §12.5), ignoring case; undefined if none is accepted. The most specific matching
- * range decides the quality of an offer; equal ones are ordered by specificity, then as offered.
+ * Returns the client's preferred offer by its Accept or Accept-Encoding (RFC 9110 §12.5); undefined if it
+ * accepts none. Ignores case. The most specific matching range decides the quality of an offer; equal ones
+ * are ordered by specificity, then as offered.
  */
 export function choosePreferred<Offer extends string>(
   header: string,

@@ -21,7 +21,7 @@ export class Preconditions {
     this.#ifNoneMatch = conditionOf('If-None-Match', headers['if-none-match'])
   }
 
-  /** Before a write; `version` is 0 for a new record. Throws 412. */
+  /** Checks a version before a write, 0 for a new record: throws 412 if a condition is not met. */
   requireVersion(version: number): void {
     this.#checked = version
     if (!this.#ifMatch && !this.#ifNoneMatch) return

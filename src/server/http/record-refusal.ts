@@ -18,7 +18,7 @@ export interface Refused {
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** Within limits; an error does not change the response. */
+/** Records a refusal in the audit log, within limits. An error of that does not change the response. */
 export async function recordRefusal(
   { database, newId }: Pick<AppOptions, 'database' | 'newId'>,
   limits: Pick<RateLimits, 'refusals'>,
@@ -68,7 +68,10 @@ interface ShownCredential {
   readonly credential: string
 }
 
-/** Even if it has expired or was revoked; undefined if it is unknown. */
+/**
+ * Returns the key, or the grant of the token, in an Authorization header, even if it has expired or was
+ * revoked; undefined if it is unknown.
+ */
 async function shownCredential(
   database: Database,
   authorization: string | null,

@@ -23,7 +23,10 @@ export async function readJsonBody(request: HttpRequest, merge: boolean): Promis
   return { bytes, value: parseJson(bytes) }
 }
 
-/** At most 128 KiB and 100 fields, because parsing many small ones takes seconds. Throws 413 and 415. */
+/**
+ * Reads a form (application/x-www-form-urlencoded) of at most 128 KiB and 100 fields; throws 413 and 415.
+ * Forms mostly come from anonymous clients, and parsing many small fields takes seconds.
+ */
 export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   requireType(request, ['application/x-www-form-urlencoded'])
   const text = Buffer.from(await readBytes(request, 128 * 1024)).toString()

@@ -48,7 +48,7 @@ export interface RequestContext {
   readonly raw: HttpRequest
   readonly requestId: string
   readonly path: string
-  /** After the first question mark; it may contain more (RFC 3986 §3.4). */
+  /** The query, after the first question mark; it may contain more (RFC 3986 §3.4). */
   readonly search: string
   readonly address: string
   readonly now: Date

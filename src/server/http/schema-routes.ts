@@ -28,7 +28,7 @@ export function routesOf<Group extends Readonly<Record<string, Operation>>>(
 /** Maximum length of a query that is cached, and maximum number of them for an operation. */
 const cached = { length: 200, count: 100 } as const
 
-/** Most programs repeat few queries, and validating one takes as long as reading a record. */
+/** Caches short queries: most programs repeat few, and validating one takes as long as reading a record. */
 function queryParser({ query: schema }: Operation): Route['queryOf'] {
   const bySearch = new Map<string, Record<string, unknown>>()
   return (search) => {

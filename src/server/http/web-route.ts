@@ -16,7 +16,7 @@ export interface Visit {
   readonly issuer: string
   /** Precedes every path in links; usually empty. */
   readonly base: string
-  /** By default for the network. Names the caller in the log. Throws 429. */
+  /** Counts the request for the caller, by default for the network, and names them in the log. Throws 429. */
   readonly countAs: (bucket?: Bucket, principal?: Actor) => void
 }
 

@@ -52,7 +52,10 @@ export const deliveryRoutes = routesOf(deliveries, {
   replayAll: (call) => replayUnmatched(call, parseBody(ReplayInput, call.rawBody)),
 })
 
-/** By the same rules: an applied delivery stays unchanged, and an older grade does not replace a newer one. */
+/**
+ * Applies a delivery again with the current integration, by the same rules: an applied one stays unchanged,
+ * and an older grade does not replace a newer one.
+ */
 async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
   const { database, now } = call
   if (row.status === 'applied' || row.body === null) return toDelivery(row)

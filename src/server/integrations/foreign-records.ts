@@ -124,7 +124,7 @@ function openCursor({ sealing }: Pick<Call, 'sealing'>, place: string, cursor: s
 type WriteCall = Call<typeof integrations.write>
 
 const writeLimits = { timeoutMs: 15_000, maximumBytes: 1024 * 1024 }
-/** So that the last request ends within the 30 seconds that clients wait. */
+/** Time after which no further request is sent, so that the last one ends within the 30 seconds that clients wait. */
 const sendWithinMs = 12_000
 
 /** One after the other; stops where it has to wait. */

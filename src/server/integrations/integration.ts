@@ -67,7 +67,10 @@ export function secretPlaceOf(kind: string, field: SingleSecret | 'webhookSecret
   return `integration:${kind}:${field}`
 }
 
-/** Newest first; `now` is ISO 8601 in UTC. Throws 503 if they cannot be decrypted. */
+/**
+ * Returns the webhook secrets that are valid at a time (ISO 8601 in UTC), newest first. Throws 503 if they
+ * cannot be decrypted.
+ */
 export function webhookSecretsAt(
   { lmsKind, webhookSecrets }: Integration,
   sealing: Pick<Sealing, 'open'>,

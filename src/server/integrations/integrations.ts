@@ -197,7 +197,7 @@ function shownSecret({ setAt, last4, endsAt }: StoredSecret): ShownSecret {
   return { setAt, last4, endsAt }
 }
 
-/** In case of a mistyped year. */
+/** Maximum time for which a replaced secret stays valid, in case of a mistyped year. */
 const maxOverlapMs = 366 * 24 * 60 * 60 * 1000
 
 type SecretCall = Pick<Call, 'database' | 'sealing' | 'now'>

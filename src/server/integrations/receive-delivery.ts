@@ -132,7 +132,10 @@ function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | 
   return { secrets, rootAccountUuid, keys, now: now.getTime() }
 }
 
-/** Only the log says why they cannot be decrypted, because anyone can send requests here. */
+/**
+ * Returns the webhook secrets. Only the log says why they cannot be decrypted, because anyone can send
+ * requests here.
+ */
 function secretsOf(app: AppOptions, integration: Integration, now: Date): string[] {
   try {
     return webhookSecretsAt(integration, app.sealing, now.toISOString())
@@ -186,8 +189,11 @@ interface StoredPayload extends StoredDelivery {
 class StoredMeanwhile extends Error {}
 
 /**
- * Once, in one transaction, also with concurrent duplicates; an earlier duplicate needs no write. Throws 429 above the
- * daily limits; above that of bytes, a delivery that needs no later match is stored without its payload instead.
+ * Stores and applies a delivery once, in one transaction, also with concurrent duplicates. Recognises an
+ * earlier duplicate without a write. Throws 429 above the integration's daily limit; then events that need no
+ * later match are stored without their payload.
+ *
+ * @param applyingIn returns the context to apply the event in a transaction
  */
 export async function storeDelivery(
   database: Store,
@@ -262,7 +268,10 @@ interface DeliverySubject {
   readonly hint: string | null
 }
 
-/** Even of an ignored delivery, because its stored payload may contain personal data. */
+/**
+ * Returns the user of a delivery, even of an ignored one, because its stored payload may contain personal
+ * data.
+ */
 export async function deliverySubjectOf(
   database: Database,
   kind: LmsKind,

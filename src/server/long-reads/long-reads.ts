@@ -33,7 +33,10 @@ export const longReadLimits: LongReadLimits = {
 const retryAfterSeconds = 5
 const busy = () => tooMany('exports and reports at once', retryAfterSeconds)
 
-/** Each thread prepares one reply at a time, and owners take turns. After `close`, every read throws 503. */
+/**
+ * Threads are started on demand; each prepares one reply at a time, and owners take turns. After `close`, running,
+ * waiting and later reads throw 503.
+ */
 export class ThreadPool implements LongReads {
   readonly #data: ThreadData
   readonly #limits: LongReadLimits

@@ -94,8 +94,8 @@ export const promptValues = ['none', 'login', 'consent', 'select_account'] as co
 type Prompt = (typeof promptValues)[number]
 
 /**
- * By default none: every user is asked for consent and can choose another account there. Throws `invalid_request` for an
- * unsupported combination.
+ * Returns the requested prompts. By default there are none: every user is asked for consent and can choose
+ * another account there. Throws `invalid_request` for an unsupported combination.
  */
 function promptsOf(query: URLSearchParams): readonly Prompt[] {
   const given = readParameter(query, 'prompt')?.split(' ') ?? []

@@ -158,7 +158,7 @@ function isoAfter(now: Date, ms: number): string {
 }
 
 const lifetimeMs = 60 * 60 * 1000
-/** Of an application: the oldest ends when another is issued. */
+/** Live tokens of an application: the oldest ends when another is issued. */
 const maxLive = 100
 
 export interface ClientToken {

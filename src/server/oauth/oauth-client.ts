@@ -80,8 +80,9 @@ export async function findClient(database: Database, id: string): Promise<OAuthC
 }
 
 /**
- * By the secret in the header or the form, or by the id of a public client (RFC 6749 §2.3.1, §3.2.1). Throws
- * `invalid_client`, `invalid_request` if both are used, and 429 after too many failures from the address.
+ * Authenticates the client of a request: by its secret in the header or the form, or by its id if it is
+ * public (RFC 6749 §2.3.1, §3.2.1). Throws `invalid_client`, `invalid_request` if both are used, and 429
+ * after too many failures from the address.
  */
 async function authenticateClient(visit: Visit, form: URLSearchParams): Promise<OAuthClient> {
   const { database, limits, request } = visit

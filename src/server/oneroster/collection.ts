@@ -61,7 +61,9 @@ export interface Collection {
   readonly plural: string
   readonly singular: string
   readonly fields: readonly string[]
-  /** In any order or by `dateLastModified`; null if there is no index for that. */
+  /**
+   * Returns where the records are, in any order or by `dateLastModified`; null if there is no index for that.
+   */
   readonly parts: (
     asking: Asking,
     scope: Scope,

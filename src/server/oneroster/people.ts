@@ -24,7 +24,7 @@ interface UserRow extends Row {
   readonly status: string
   readonly profile: string
   readonly modified: string
-  /** Of an admin or analyst in courses: 2 for an instructor, 1 for a learner, null for none. */
+  /** Role of an admin or analyst in courses: 2 for an instructor, 1 for a learner, null for none. */
   readonly taught: number | null
 }
 

@@ -101,7 +101,7 @@ function placeIn({ courseId, itemId, userId }: Scope): {
   return { where: [ofCourse], by: [sql`g.created_at`, sql`g.id`] }
 }
 
-/** By the id that another system gave it, else by course, item and user. */
+/** Returns the id of the grade of a result: by the id that another system gave it, else by course, item and user. */
 export async function findGradeId(database: Database, sourcedId: string): Promise<string | undefined> {
   const stored = await database.one<{ grade_id: string }>(
     sql`select grade_id from results where sourced_id = ${sourcedId}`,
@@ -123,7 +123,7 @@ interface SourceRow extends Row {
   readonly counts: number
 }
 
-/** Of several sources the newest that counts. */
+/** Returns the learner's grade of an item that OneRoster has: of several sources the newest that counts. */
 export async function newestGradeOf(
   database: Database,
   { userId, courseId, itemId }: Readonly<Record<'userId' | 'courseId' | 'itemId', string>>,

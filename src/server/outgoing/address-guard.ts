@@ -1,7 +1,10 @@
 import { isIP } from 'node:net'
 import { isNetwork, networkTest } from '../../codec/network-address.ts'
 
-/** This machine, private networks and special purposes (IANA Special-Purpose Address Registries, RFC 6890). */
+/**
+ * Addresses that are not public: this machine, private networks and special purposes (IANA IPv4 and IPv6 Special-Purpose
+ * Address Registries, RFC 6890).
+ */
 const isSpecial = networkTest([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],

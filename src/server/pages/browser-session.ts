@@ -93,7 +93,7 @@ export async function formOf(visit: Visit, visitor: Visitor): Promise<URLSearchP
   )
 }
 
-/** With a new cookie, whatever the browser had before; returns the header that sets it. */
+/** Starts a session with a new cookie, whatever the browser had before; returns the header that sets it. */
 export async function beginSession(
   visit: WritingVisit,
   { id: userId }: Pick<SignedIn, 'id'>,
@@ -137,7 +137,10 @@ async function csrfOf(database: Database, token: string): Promise<string> {
   return fingerprint(await hmacKeyOf(database), Buffer.from(`csrf ${token}`))
 }
 
-/** With the port: all ports of a host share cookies, and two academies on one machine must not sign each other out. */
+/**
+ * Includes the port: all ports of a host share cookies, and two academies on one machine must not sign each other
+ * out.
+ */
 function cookieName({ issuer }: Visit): string {
   const { protocol, port } = new URL(issuer)
   return `${protocol === 'https:' ? '__Host-' : ''}learnctl_session${port && `_${port}`}`

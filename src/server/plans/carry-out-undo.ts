@@ -68,7 +68,7 @@ export async function carryOut(
   const returningModules = new Set(
     actions.flatMap(({ fields }) => modulesIn(fields.get('modules')?.to).map(({ id }) => id)),
   )
-  /** For a lesson that came back without its module, because the course did not have it yet. */
+  /** Returns the module of a lesson that came back without it, because the course did not have it yet. */
   const lostModule = (action: UndoAction): JsonObject => {
     const { moduleId } = action.net.known
     return restored.get(action)?.['moduleId'] === null && returningModules.has(moduleId) ? { moduleId } : {}
@@ -265,8 +265,8 @@ interface LessonMove {
 }
 
 /**
- * In the order of sending, course by course: lessons of the plan to their places before its change, all others to those
- * before the undo, which moves them on the way.
+ * Returns the moves that bring the lessons of courses to their former places, course by course, in the order of sending:
+ * lessons of the plan to those before its change, all others to those before the undo, which moves them on the way.
  */
 async function movesToFormerPlaces(
   database: Database,
@@ -296,7 +296,7 @@ async function movesToFormerPlaces(
   return moves
 }
 
-/** As the API does: if the place is taken, that lesson and the following ones move on by one. */
+/** Moves a lesson as the API does: if the place is taken, that lesson and the following ones move on by one. */
 function shift(orders: Map<string, number>, moved: string, order: number): void {
   orders.delete(moved)
   if ([...orders.values()].includes(order)) {

@@ -43,7 +43,7 @@ interface Carried {
 
 const { users, terms, groups, enrollments, grades, progress } = contract
 
-/** Of kinds without a trash. */
+/** Operations that create many records at once, of kinds without a trash. */
 const batches: Partial<Record<PlannedNoun, Operation>> = {
   ...{ term: terms.batch, user: users.batch, membership: groups.batchMembers },
   ...{ enrollment: enrollments.batch, progress: progress.batch, grade: grades.batch },
@@ -150,7 +150,7 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
     return row?.course_id ?? ''
   }
 
-  /** By external id, else by title. */
+  /** Returns the id of the lesson that came back with the course that the plan has restored; by external id, else by title. */
   async function cameWithCourse({ courseId, externalId, title }: JsonObject): Promise<string | undefined> {
     const course = String(courseId)
     if (!returned.has(course)) returned.set(course, await isReturned(course))
@@ -323,7 +323,7 @@ function takenIn(error: unknown): { readonly id: string; readonly isDeleted: boo
   return typeof id === 'string' ? { id, isDeleted: existingStatus === 'deleted' } : undefined
 }
 
-/** So that references to modules and content survive. */
+/** Returns a body with the ids of the modules and the content that are there, so that references to them survive. */
 function withIdsOf(shown: unknown, body: JsonObject): JsonObject {
   if (!isJsonObject(shown)) return body
   const { modules } = body
@@ -341,7 +341,7 @@ async function isRestored(perform: Perform, { restore }: RecordKind, id: string)
   return true
 }
 
-/** Each lesson is an existing one, or one that a step of the plan has created. */
+/** The lessons of a course with their places: each an existing one, or one that a step of the plan has created. */
 const Places = z.object({
   courseId: z.string(),
   // Each step is a parameter of one statement; SQLite allows 32,766.
@@ -350,7 +350,7 @@ const Places = z.object({
     .max(30_000),
 })
 
-/** Others stay behind their predecessor. */
+/** Moves the lessons of a course to their places; others stay behind their predecessor. */
 async function placeLessons(call: Call, perform: Perform, plan: Begun, { record }: StepRow): Promise<void> {
   const given = Places.safeParse(JSON.parse(record))
   if (!given.success) {

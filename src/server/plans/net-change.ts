@@ -27,7 +27,7 @@ export interface NetChange {
   readonly fields: ReadonlyMap<string, FieldChange>
   /** Status before the change, if the change has marked the record as deleted. */
   readonly status: unknown
-  /** To find the record and what it belongs to. */
+  /** Values that were recorded last, to find the record and what it belongs to. */
   readonly known: JsonObject
   /** Null if not known. */
   readonly versions: { readonly before: number | null; readonly after: number | null }
@@ -62,7 +62,7 @@ export async function sumUp(
   continued: AsyncIterable<readonly RecordedAction[]>,
 ): Promise<Summed> {
   const sums = new Map<string, Sum>()
-  /** By what finds them when they are created again. */
+  /** Deleted records, by what finds them when they are created again. */
   const deleted = new Map<string, Sum>()
   const lasting = new Map<string, number>()
 
@@ -157,7 +157,7 @@ function netOf({ noun, id, name, fields, known, before, after, ...sum }: Sum): N
   return [{ noun, id, name, wasThere, isThere, fields: own, status, known, versions }]
 }
 
-/** In any order of the members of objects. */
+/** True for equal values, whatever the order of the members of objects. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (isJsonObject(one) && isJsonObject(other)) {
     const names = new Set([...Object.keys(one), ...Object.keys(other)])

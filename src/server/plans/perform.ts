@@ -33,7 +33,7 @@ export interface Input<O extends Operation = Operation> {
   readonly prepared?: unknown
 }
 
-/** With the rights of a call, in its transaction. Throws ProblemError, such as 403. */
+/** Calls an operation with the rights of a call, in its transaction. Throws ProblemError, such as 403. */
 export type Perform = <O extends Operation>(operation: O, input?: Input<O>) => Promise<Answer<O>>
 
 export function performer(call: Call): Perform {

@@ -45,7 +45,7 @@ interface Comparison {
   readonly reading: Reading
   readonly records: readonly NetChange[]
   readonly places: Map<string, number>
-  /** With all that was deleted with them. */
+  /** Ids of the courses that come back, with all that was deleted with them. */
   readonly returning: ReadonlySet<unknown>
 }
 
@@ -122,7 +122,7 @@ function keptOf({ noun, id, name }: NetChange, reason: string, fields: readonly 
   return { noun, id, name, fields, reason }
 }
 
-/** By its id, else by what identifies it; null without one. */
+/** Returns a record as it is now: by its id, else by what identifies it; null without one. */
 async function read(
   perform: Perform,
   kind: RecordKind,

@@ -145,7 +145,7 @@ function rowOf(
 
 const hashedPassword = 'hashed already'
 
-/** By a valid password where it was hashed, else by an invalid one. */
+/** Replaces a password: by a valid one where it was hashed, else by an invalid one. */
 function withoutSecret(
   record: PlannedStep['record'],
   hash: string | null | undefined,

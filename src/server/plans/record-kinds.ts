@@ -23,7 +23,7 @@ export interface RecordKind {
   readonly delete: Operation
   readonly restore?: Operation
   readonly params: (record: JsonObject) => Readonly<Record<string, string>>
-  /** To find a record of this form, under whatever id. */
+  /** Returns the query that finds a record of this form, under whatever id. */
   readonly sought?: (record: JsonObject) => Readonly<Record<string, string>>
   /** A deletion sets the status, which an update takes back. */
   readonly isMarked: boolean
@@ -41,7 +41,7 @@ const texts = (record: JsonObject, names: Readonly<Record<string, string>>) =>
 const byId = (parameter: string) => (record: JsonObject) => texts(record, { [parameter]: 'id' })
 const fieldsOf = (schema: z.ZodObject) => Object.keys(schema.shape)
 
-/** Each after those that it refers to. */
+/** All kinds, each after those that it refers to. */
 export const kinds: readonly RecordKind[] = [
   { name: 'term', fields: fieldsOf(TermInput), ...terms, params: byId('termId'), isMarked: false },
   { name: 'user', fields: fieldsOf(UserInput), ...users, params: byId('userId'), isMarked: true },

@@ -36,7 +36,7 @@ interface Subject {
   readonly entries: Entries
 }
 
-/** After an id, oldest first. */
+/** Reads the next entries of the audit log after an id, oldest first. */
 type Entries = (after: string) => Promise<EntryRow[]>
 
 function entriesIn({ database }: Pick<Call, 'database'>, condition: Sql): Entries {
@@ -159,7 +159,7 @@ function outdated({ actions, kept }: UndoPlan): ProblemError {
   return new ProblemError('plan_outdated', detail)
 }
 
-/** Oldest first. */
+/** Reads what was done, the oldest action first. */
 async function* actionsOf(
   call: Call,
   sources: readonly Entries[],

@@ -295,7 +295,7 @@ async function requireKnown(call: Call, reference: string, user: ParentUser): Pr
   throw parentNotFound('#/userId', 'user', reference)
 }
 
-/** In a batch, which changes neither, reads each once. */
+/** Finds the course and user of an enrolment; in a batch, which changes neither, each once. */
 async function findParents(
   call: Call,
   { courseId, userId }: Pick<EnrollmentInput, 'courseId' | 'userId'>,

@@ -3,7 +3,7 @@ import { countsAsLearner } from '../analytics/rows.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 
-/** Without progress, the status is `none` at 0%. */
+/** How a learner stands in a course. Without progress, the status is `none` at 0%. */
 export interface LearnerState {
   readonly userId: string
   readonly courseId: string

@@ -14,7 +14,7 @@ const order = {
   id: sql`p.course_id`,
 }
 
-/** Without schemas, so that they load fast. */
+/** Reads that need no schema, so that they load fast. */
 export const progressReads = {
   async list(call) {
     const { database, query, params } = call

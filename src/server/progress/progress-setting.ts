@@ -133,7 +133,7 @@ function changesOf(before: Progress | undefined, after: Progress): Change[] {
   return isCompleted ? [updated, { action: 'progress.completed', ...both }] : [updated]
 }
 
-/** Not ahead of this clock, and not before the stored record. */
+/** Returns a time that stands for now: not ahead of this clock, and not before the stored record. */
 function presentTime(given: string, now: string, current: Progress | undefined): string {
   const past = given < now ? given : now
   return current && current.lastAccessed > past ? current.lastAccessed : past

@@ -214,7 +214,7 @@ interface StepCursor {
   readonly version?: number
 }
 
-/** From the version after `from` to `to`. */
+/** Steps of one progress, from the version after `from` to `to`. */
 interface Span {
   readonly row: EnrolledRow
   readonly from: number

@@ -287,7 +287,10 @@ interface TlsFiles {
   readonly key: string
 }
 
-/** In milliseconds. With 60 s, 300 s and a check every 30 s, as in Node, a few hundred idle sockets block a server. */
+/**
+ * Timeouts of slow clients, in milliseconds. Node's defaults are 60 s, 300 s and a check every 30 s, with
+ * which a few hundred idle sockets can block a server.
+ */
 const slowClientTimeouts = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -312,8 +315,8 @@ function createSocketServer(
 const strictTransport = { 'strict-transport-security': 'max-age=31536000' } as const
 
 /**
- * For a public https URL (RFC 6797); not for addresses, which browsers ignore, nor for loopback, where it would affect
- * other programs on the machine.
+ * Returns the header that makes browsers always use https (RFC 6797), for a public https URL. Not for
+ * addresses, which browsers ignore, nor for loopback, where it would affect other programs on the machine.
  */
 function strictTransportOf({
   publicUrl,

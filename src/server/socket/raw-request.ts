@@ -61,7 +61,10 @@ export function checkRawRequest(
   return new ProblemError('misdirected_request', detail)
 }
 
-/** Some programs read a backslash as a slash (URL Standard §4.4), so the path would be ambiguous. */
+/**
+ * Refuses a backslash in the path: some programs read it as a slash (URL Standard §4.4), so the path would be
+ * ambiguous.
+ */
 function refusalOfPath(target: string): ProblemError | undefined {
   if (!/^[^?]*\\/.test(target)) return undefined
   return new ProblemError('invalid_parameter', 'The path cannot contain a backslash.')

@@ -129,7 +129,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** Then the server may send requests to this machine, too. Other host names and proxies mean other clients. */
+/**
+ * True if only this machine can reach the server; then the server may send requests to this machine, too.
+ * Other host names and proxies mean other clients.
+ */
 function isForThisMachine({ host, allowHosts, publicUrl, trustedProxies = [] }: ServeOptions): boolean {
   const isLocal = (name: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(name)
   const names = [host, ...allowHosts, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname])]

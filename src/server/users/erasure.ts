@@ -54,7 +54,10 @@ async function eraseResults(database: Database, id: string): Promise<void> {
       select id from deleted_grades where user_id = ${id})`)
 }
 
-/** Also from before the user was known by that key, and ignored events. */
+/**
+ * Erases what other systems sent about the user, also before the user was known by that key, and ignored
+ * events.
+ */
 async function eraseDeliveries(database: Database, identifiers: Identifiers): Promise<void> {
   const named = [...inGroups(hintsOf(identifiers))].map((hints) => sql`learner_hint in (${join(hints)})`)
   for (const about of [sql`user_id = ${identifiers.id}`, ...named]) {

@@ -26,8 +26,8 @@ interface NewPassword {
 }
 
 /**
- * Before the transaction, because both hashes take a tenth of a second. Attempts count as sign-ins, so that a stolen
- * token cannot be used to guess the password.
+ * Verifies the current password and hashes the new one, before the transaction, because both take a tenth of
+ * a second. Attempts count as sign-ins, so that a stolen token cannot be used to guess the password.
  */
 export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   const { operation, database, principal, rawBody, signIns, passwords } = call

@@ -60,7 +60,10 @@ function visibleInList(call: Call): Sql | undefined {
   return call.principal.sees === 'taught' ? sql`u.id in (${participants(call)})` : visibleUsers(call, 'u')
 }
 
-/** If only one is given, it lists all values of the other, so that the index is used. */
+/**
+ * Returns the condition for roles and statuses. If only one is given, it lists all values of the other, so
+ * that the index is used.
+ */
 function isStanding({ role, status }: Call<typeof users.list>['query']): Sql | undefined {
   if (role === undefined && status === undefined) return undefined
   return sql`u.role in (${join(role ?? roles)}) and u.status in (${join(status ?? userStatuses)})`

@@ -152,7 +152,10 @@ async function recordDeletion(call: Call<typeof users.delete>, before: User): Pr
   else await recordUpdate(call, 'user', before, after, 'user.deleted')
 }
 
-/** By external id, else by email address; a user with another external id is another user, and the address is taken. */
+/**
+ * Returns the user of a batch item whom the caller sees: by external id, else by email address. A user with another
+ * external id is another user; then the address is taken.
+ */
 async function findExisting(call: Call): Promise<User | undefined> {
   const { database, rawBody } = call
   if (!isJsonObject(rawBody)) return undefined

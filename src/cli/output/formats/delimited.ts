@@ -48,7 +48,10 @@ function cellOf(value: unknown): CsvValue {
   return typeof value === 'bigint' ? value : jsonText(value)
 }
 
-/** With complete values: the table format in a pipe. Escapes control characters, so that each line is a record. */
+/**
+ * Writes tab-separated lines without a header, with complete values: the table format in a pipe. Escapes
+ * tabs, line ends, backslashes and other control characters, so that each line is a record.
+ */
 export function tsv(columns: readonly Column[]): Format {
   const line = (value: unknown) =>
     `${columns.map((column) => escapeHidden(cellText(valueAt(value, column.path)).replaceAll('\\', '\\\\'))).join('\t')}\n`

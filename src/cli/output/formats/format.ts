@@ -57,7 +57,7 @@ export function hiddenNotes({ hidden }: Pick<ListEncoder, 'hidden'>): string[] {
 /** A gradebook may have thousands of columns. */
 const maxHidden = 20
 
-/** Its pieces are empty until a part of the file is complete. */
+/** Loads the encoder of a file of tables. Its pieces are empty until a part of the file is complete. */
 export async function loadTableEncoder(
   format: BinaryFormat,
   columns: readonly EncodedColumn[],

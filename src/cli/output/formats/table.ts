@@ -55,7 +55,7 @@ export async function loadTable(options: TableOptions): Promise<Format> {
   }
 }
 
-/** Later pages widen columns whose values must not be truncated. */
+/** Returns the widths for a later page: those of the first, but wider where values must not be truncated. */
 function widened(widths: readonly (number | null)[], facts: readonly ColumnFacts[]): (number | null)[] {
   return widths.map((width, index) => {
     const { whole = false, natural = 0 } = facts[index] ?? {}
@@ -168,7 +168,7 @@ function fitColumns(columns: readonly ColumnFacts[], width: number, keepAll: boo
   return widths
 }
 
-/** Without columns all fields that are set. */
+/** Layout of a record: the columns, or null for all fields that are set; the terminal's width and colours. */
 interface RecordOptions {
   readonly columns: readonly Column[] | null
   readonly width: number

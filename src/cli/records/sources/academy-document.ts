@@ -89,7 +89,10 @@ export interface Variables {
 
 export type Path = readonly (string | number)[]
 
-/** Only allowed variables, so that a file cannot leak others. `$${NAME}` stands for `${NAME}`. */
+/**
+ * Replaces `${NAME}` in a value by allowed variables only, so that a file cannot leak others. `$${NAME}` stands for
+ * the text `${NAME}`. Calls `refuse` with what cannot be replaced.
+ */
 export function withVariables(
   value: unknown,
   variables: Variables,

@@ -54,7 +54,12 @@ interface Reading {
   readonly entries: Map<Part, Entry[]>
 }
 
-/** Each record must be declared once. Throws a UsageError with every problem and its line. `allowed` are variables. */
+/**
+ * Reads the files of an academy and validates them: their form, every record by its schema, and that each is declared
+ * once. Throws a UsageError with every problem and its line.
+ *
+ * @param allowed the environment variables that the files may use
+ */
 export async function loadAcademy(
   io: Io,
   files: readonly string[],
@@ -140,7 +145,7 @@ async function readFile(reading: Reading, document: PlacedDocument): Promise<voi
   }
 }
 
-/** As written and with its variables replaced. */
+/** Part of one file, as written and with its variables replaced. */
 interface Section {
   readonly content: unknown
   readonly filled: unknown

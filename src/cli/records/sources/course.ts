@@ -91,7 +91,7 @@ export type CourseDocument = z.output<typeof CourseDocument>
 
 export interface CourseRecords {
   readonly course: JsonObject
-  /** Their `order` counts from 1. */
+  /** Lessons in order; their `order` counts from 1. */
   readonly lessons: readonly JsonObject[]
 }
 
@@ -114,7 +114,10 @@ export function recordsOf({ modules, lessons, ...attributes }: CourseDocument): 
   }
 }
 
-/** Without defaults; a lesson has an `order` only where its place does not imply it. Reading gives the same records. */
+/**
+ * Returns the document of a course, without defaults; a lesson has an `order` only if its place in the file does not
+ * imply it. Reading the document returns the same records, with lessons numbered from 1.
+ */
 export function documentOf({ course, lessons }: CourseRecords): JsonObject {
   const modules = Array.isArray(course['modules']) ? course['modules'].filter(isJsonObject) : []
   const ordered = lessons.toSorted((one, other) => Number(one['order']) - Number(other['order']))
@@ -206,13 +209,16 @@ function orderByNumber<Thing>(
   return sequence
 }
 
-/** As few numbers as possible for these ranks (from 0, in file order); undefined for the others. */
+/**
+ * Returns the numbers that things need so that `orderByNumber` gives these ranks (from 0, in file order): as few as
+ * possible, undefined for the others.
+ */
 function numbersFor(ranks: readonly number[]): (number | undefined)[] {
   const kept = longestRising(ranks)
   return ranks.map((rank, index) => (kept.has(index) ? undefined : rank + 1))
 }
 
-/** As the API shows them, lessons in their order. */
+/** A course and its lessons as the API shows them, lessons in their order. */
 export interface ShownCourse {
   readonly course: JsonObject
   readonly lessons: readonly JsonObject[]

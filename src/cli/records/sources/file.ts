@@ -142,7 +142,7 @@ async function assumedCharset(bytes: AsyncIterable<Uint8Array>, name: string, hi
   return 'windows-1252'
 }
 
-/** Without the byte order mark. Throws a UsageError if they are not in its encoding. */
+/** Decodes the bytes of a file without the byte order mark. Throws a UsageError if they are not in its encoding. */
 async function* textOf(
   bytes: AsyncIterable<Uint8Array>,
   charset: string,

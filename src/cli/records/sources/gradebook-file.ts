@@ -115,7 +115,7 @@ function gradesIn(cells: readonly string[], gradebook: Gradebook) {
 
 const noGrades = { grades: [], problems: [], excused: 0 }
 
-/** Without the sign of a percentage; null for any other text. */
+/** Reads a number, without the sign of a percentage; null for any other text. */
 function numberIn(cell: string, { hasDecimalComma }: Pick<Gradebook, 'hasDecimalComma'>): number | null {
   const text = cell.trim().replace(/\s*%$/, '')
   const plain = hasDecimalComma ? text.replace(',', '.') : text

@@ -20,7 +20,7 @@ import { type ImportFile, sentence } from './file.ts'
 import { addedColumns, meantColumn } from './header.ts'
 import type { Reading, Row, RowProblem, Rows } from './rows.ts'
 
-/** For one JSON document, which is parsed at once; JSONL has no such limit. */
+/** Maximum characters of one JSON document, which is parsed at once; JSONL has no such limit. */
 const maximumCharacters = 64 * 1024 * 1024
 const maximumLineCharacters = 4 * 1024 * 1024
 

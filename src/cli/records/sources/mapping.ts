@@ -301,7 +301,7 @@ function absentIn(header: readonly string[], map: ColumnMap): string[] {
   return [...map].flatMap(([name, path]) => (path === null || header.includes(name) ? [] : [name]))
 }
 
-/** From the header of an errors file. Throws a UsageError if it is damaged. */
+/** Returns the mapping in the header of an errors file. Throws a UsageError if it is damaged. */
 function ownMapping({ name }: ImportFile, header: readonly string[], to: MappedTo): Mapping {
   const text = mappingInHeader(header)
   if (text === null) return plainMapping

@@ -8,7 +8,7 @@ import type { ColumnMap, ValueMap } from './header.ts'
 export interface RowProblem {
   /** Column, or field of a record; null for the whole row. */
   readonly column: string | null
-  /** As written in the file; undefined if missing or secret. */
+  /** Value as written in the file; undefined if missing or secret. */
   readonly value?: string | undefined
   /** Text that the mapping reads in place of the value. */
   readonly meaning?: string
@@ -25,7 +25,7 @@ export interface Row {
   /** Values that could be read. */
   readonly record: JsonObject
   readonly problems: readonly RowProblem[]
-  /** In the order of `Rows.header`, as in the file. */
+  /** Cells in the order of `Rows.header`, as in the file. */
   readonly cells: readonly string[]
   /** Texts that the mapping replaced, by path. */
   readonly replaced?: Readonly<Record<string, string>>
@@ -48,7 +48,7 @@ export interface Rows {
   readonly placeOf?: ImportFile['placeOf']
   readonly delimiter?: string
   readonly paths: ReadonlySet<string>
-  /** In chunks: an asynchronous turn costs as much as reading a row. */
+  /** Rows in chunks, since iterating asynchronously costs as much per turn as reading a row. */
   readonly rows: AsyncIterable<readonly Row[]>
 }
 

@@ -41,7 +41,7 @@ export async function readWorkbook(
   return csvOf(await book.cells(sheet))
 }
 
-/** By row and column, both from 0. */
+/** Cells by row and column, both from 0. */
 type Cells = readonly (readonly string[] | undefined)[]
 
 /** A cell may have several lines; `rows` has the row of each. */
@@ -224,7 +224,7 @@ interface Handlers {
 
 /** Excel specifications and limits. */
 const [maxRows, maxColumns] = [1_048_576, 16_384] as const
-/** From 1899-12-30 and from 1904-01-01 to 1970-01-01. */
+/** Days from 1899-12-30 and from 1904-01-01 to 1970-01-01. */
 const [epoch1900, epoch1904] = [25_569, 24_107] as const
 const dayMs = 86_400_000
 
@@ -245,7 +245,7 @@ function meaningOf(id: number, code: string | undefined): NumberFormat {
   return signs.includes('%') ? 'percent' : null
 }
 
-/** As a spreadsheet shows it: with 15 digits, in percent, or as a day or a time without a zone. */
+/** Returns a number as a spreadsheet shows it: with 15 digits, in percent, or as a day or a time without a zone. */
 function numberText(value: number, format: NumberFormat, epoch: number): string {
   if (format === 'percent') return `${String(rounded(value * 100))}%`
   if (format === null) return String(rounded(value))

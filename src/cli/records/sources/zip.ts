@@ -11,7 +11,7 @@ export interface PackedFile {
 
 /** Maximum compression of a file: rosters reach about 30, a zip bomb 1000. */
 const maxRatio = 300
-/** Below this size the compression of a file does not matter. */
+/** Size below which the compression of a file does not matter. */
 const smallBytes = 1024 * 1024
 
 /** Reads Zip64, too. Throws a UsageError if it is damaged, encrypted, has names outside of its folder, or is a zip bomb. */

@@ -5,7 +5,7 @@ export class PoolExhausted extends Error {
   override readonly name = 'PoolExhausted'
 }
 
-/** By SQLSTATE or class, with Retry-After in seconds. */
+/** Errors outside the failed statement, by SQLSTATE or class, each with its Retry-After in seconds. */
 const servingStates: readonly (readonly [RegExp, string, number])[] = [
   [/^40/, 'The database is busy: other changes to the same data came in between.', 1],
   [/^55P03/, 'The database is busy: another change holds a lock for too long.', 1],
@@ -124,7 +124,7 @@ const knownMessages: readonly (readonly [RegExp, Known])[] = [
 /** Matches the wording of PostgreSQL 15 and earlier, too. */
 const namesExtension = /extension (?:"|control file ".*\/)(\w+)(?:"|\.control)/
 
-/** Without the password; any error that is no failure to open stays. */
+/** Returns a DatabaseError, without the password, for a failure to open; any other error unchanged. */
 export function openingFaultOf(shown: string, error: unknown): unknown {
   const cause = error instanceof ConnectionLost ? error.cause : error
   if (cause instanceof DatabaseError) return cause
@@ -183,7 +183,10 @@ export function isDivision(error: unknown): boolean {
   return sqlStateOf(error) === division
 }
 
-/** Another server migrated the database. A new connection has no prepared statements yet. */
+/**
+ * True for a prepared statement whose columns changed because another server migrated the database. A new connection
+ * has no prepared statements.
+ */
 export function isStalePlan(error: unknown): boolean {
   return sqlStateOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan')
 }

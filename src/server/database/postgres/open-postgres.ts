@@ -50,7 +50,10 @@ export async function openPostgres(
   }
 }
 
-/** For a sequential reader: one connection for requests and one for an export. A failure to connect throws 503. */
+/**
+ * Opens the academy for a sequential reader: one connection for requests and one for an export. It connects at the
+ * first use; a failure to connect throws 503.
+ */
 export function openPostgresReader(options: PostgresOptions): Store {
   return createDeferredStore(dialect, async () => {
     try {

@@ -122,7 +122,7 @@ class CarefulClient extends pg.Client {
 function leaseOf(client: PoolClient, leased: Set<Lease>): Lease {
   let isHeld = false
 
-  /** Until the end of this turn: each write to the network costs as much as a query. */
+  /** Corks the socket until the end of this turn: each write to the network costs as much as a query. */
   function holdForThisTurn(): void {
     if (isHeld) return
     isHeld = true

@@ -170,7 +170,7 @@ async function* streamRows(
 /** Before the next attempt; `attempt` counts the failed ones from 1. */
 type Pause = (attempt: number) => Promise<unknown>
 
-/** Up to ten times, then throws the last error. */
+/** Retries up to ten times on transient errors, then throws the last one. */
 type Attempts = <Result>(
   isTransient: (error: unknown) => boolean,
   work: () => Promise<Result>,
@@ -204,8 +204,9 @@ function attemptsWith(pause: Pause): Attempts {
 const usesBeforeName = 3
 
 /**
- * Each connection prepares a text at its third use. PostgreSQL keeps prepared statements as long as the connection lives,
- * so there are at most 200 names; later texts are parsed each time.
+ * Names repeated statements, so that each connection prepares them once: a text gets its name at its third use.
+ * PostgreSQL keeps prepared statements as long as the connection lives, so there are at most 200 names; later texts
+ * are parsed each time.
  */
 function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>()

@@ -124,8 +124,9 @@ const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-ful
 type Mode = (typeof modes)[number]
 
 /**
- * In the order to try them (PostgreSQL, libpq, SSL Support). Certificates are in `~/.postgresql` unless named. Throws
- * DatabaseError for an unknown mode and for unreadable files.
+ * Returns the ways to connect that `sslmode` allows, in the order to try them (PostgreSQL, libpq, SSL Support).
+ * Certificates are in `~/.postgresql` unless named. Throws DatabaseError for an unknown mode and for unreadable
+ * files.
  */
 function encryptionsOf({ shown, host, parameter }: PostgresUrl, home: string): readonly Encryption[] {
   const folder = join(home, '.postgresql')
@@ -192,7 +193,7 @@ function encryptionsOf({ shown, host, parameter }: PostgresUrl, home: string): r
 
 interface FoundPassword {
   readonly password: string | undefined
-  /** As the end of a sentence about the file; undefined if it was read or does not exist. */
+  /** Why the file was ignored, as the end of a sentence about it; undefined if it was read or does not exist. */
   readonly ignored: string | undefined
 }
 

@@ -18,10 +18,10 @@ export class OpenTransaction {
   #hasBegun = false
   #hasEnded = false
   #depth = 0
-  /** After the first error PostgreSQL refuses all further statements up to the savepoint before it. */
+  /** The first error: after it PostgreSQL refuses all further statements up to the savepoint before it. */
   #failure: unknown
   #obstacle: unknown
-  /** Of `queue` or `requireRow`. */
+  /** Result of the last statement of `queue` or `requireRow`. */
   #unanswered: Promise<unknown> | undefined
 
   constructor(connection: Connection, begin: string, { dialect, stream, nameOf }: Surroundings) {

@@ -13,8 +13,9 @@ import { type Table, tableStatements } from './table.ts'
 import { userTables } from './users.ts'
 
 /**
- * Each after the tables it refers to. Times are ISO 8601 text in UTC, which sorts as text; nested attributes are JSON.
- * Each sort of a list has an index, which covers filters of few values, so that skipped rows are not fetched.
+ * All tables, each after the tables it refers to. Times are ISO 8601 text in UTC, which sorts as text; nested
+ * attributes are JSON. Each sort of a list has an index, which covers filters of few values, so that skipped rows are not
+ * fetched.
  */
 export const tables: readonly Table[] = [
   ...userTables,
@@ -36,7 +37,10 @@ const firstUserEmail = 'admin@academy.local'
 /** A client on the user's machine may use any free loopback port (RFC 8252 §7.3). */
 const ownRedirectUris = ['http://127.0.0.1/callback', 'http://[::1]/callback']
 
-/** In an empty database. The first user is an admin: a local academy acts as this user without a credential. */
+/**
+ * Creates an academy in an empty database. Its first user is an admin: a local academy acts as this user without a
+ * credential.
+ */
 export async function createAcademy(
   database: Database,
   { now, newId, newSecret }: SchemaContext,
@@ -60,7 +64,7 @@ export async function createAcademy(
     values (${ownClientId}, 'learnctl', ${JSON.stringify(ownRedirectUris)}, 1, ${now})`)
 }
 
-/** Its random number tells academies apart. */
+/** The changes of rows begin with it. Its random number tells academies apart. */
 export async function beginRowChanges(database: Database, now: string): Promise<void> {
   const item = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)
   await database.run(sql`

@@ -48,7 +48,12 @@ export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
   ]
 }
 
-/** In order. Throws DatabaseError for a newer version and for a version without a step. */
+/**
+ * Returns the steps from a version to the newest, in order. Throws DatabaseError for a newer version and for a
+ * version without a step.
+ *
+ * @param shown name of the database in messages
+ */
 export function stepsFrom(
   version: number,
   steps: readonly SchemaStep[],

@@ -41,7 +41,7 @@ export function withDefault(column: Column, value: string | number): Column {
   return { ...column, default: value }
 }
 
-/** Without foreign keys. */
+/** The same columns without foreign keys. */
 export function deleted(of: Table, rest: Pick<Table, 'key' | 'indexes'>): Table {
   const { name, columns, inKeyOrder = false } = of
   return { name: `deleted_${name}`, columns, inKeyOrder, ...rest }

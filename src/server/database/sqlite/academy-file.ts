@@ -25,9 +25,11 @@ const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 type Fill = (database: Store, draft: string) => Promise<void>
 
 /**
- * With mode 0600, under a temporary name that is linked in one step: other processes see the complete file or none, and
- * an empty file is one that lost its content. False if another process was first. A `temporary` file is not synced.
- * Throws DatabaseError.
+ * Creates a database file with mode 0600. It is filled under a temporary name and linked in one step, so other
+ * processes see the complete file or none, and an empty file is one that lost its content. False if another process
+ * was first; its file is left as it is. Throws DatabaseError.
+ *
+ * @param temporary true to skip fsync, for a file that need not survive a crash of the machine
  */
 export async function makeFile(path: string, fill: Fill, temporary = false): Promise<boolean> {
   const draft = `${path}.${randomUUID()}.new`

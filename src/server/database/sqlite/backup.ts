@@ -26,9 +26,9 @@ interface BackupSize {
 }
 
 /**
- * With SQLite's Online Backup API, while other processes use the academy. The copy is checked, synced and one file with
- * mode 0600. `onProgress` receives the bytes copied and in all. Throws DatabaseError and errors of `onProgress`, and
- * removes the partial copy then.
+ * Copies the academy in a file to a new file with SQLite's Online Backup API, while other processes use it, and
+ * checks the copy. The copy is one synced file with mode 0600. Throws DatabaseError and errors of `onProgress`, which
+ * receives the bytes copied and in all; removes the partial copy then.
  */
 export async function backUp(
   from: string,
@@ -54,8 +54,8 @@ export async function backUp(
 const lockPollMs = 5
 
 /**
- * In one transaction, while this process has the academy open. Its other connections see the earlier state from then on.
- * Waits for a write to end.
+ * Overwrites the academy in a file by a backup of it, in one transaction, while this process has it open. Its other
+ * connections see the earlier state from then on. Waits for a write to end.
  */
 export async function overwrite(path: string, from: string): Promise<void> {
   const source = connectionTo(from, true, lockWaitMs)
@@ -205,7 +205,10 @@ export function cloneFile(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
 }
 
-/** In one step; the old database is moved to `former` or deleted. Throws as withSoleUse does. */
+/**
+ * Replaces the database at `path` by another in one step; the old one is moved to `former` or deleted. Throws as
+ * withSoleUse does.
+ */
 export function replaceDatabase(path: string, draft: string, former?: string): void {
   withSoleUse(path, () => {
     if (former !== undefined && existsSync(path)) linkSync(path, former)

@@ -12,7 +12,7 @@ interface Job {
 interface Transactions {
   /** Throws SQLITE_BUSY before any work if another program holds the write lock. */
   transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
-  /** Also after SQLite has rolled back by itself. */
+  /** False outside a transaction, also after SQLite has rolled one back by itself. */
   inTransaction(): boolean
 }
 

@@ -215,7 +215,8 @@ interface Prepared {
   readonly names: readonly string[]
 }
 
-// Their row objects have no prototype, so V8 uses dictionary mode: reading one costs twice as much as creating this one.
+// node:sqlite's row objects have no prototype, so V8 uses dictionary mode: reading one costs twice as much as
+// creating this one.
 function rowOf(names: readonly string[], cells: readonly Cell[]): Row {
   const row: Record<string, Cell> = {}
   for (let index = 0; index < names.length; index += 1) row[names[index] ?? ''] = cells[index] ?? null
@@ -252,9 +253,9 @@ function makeTurns(): Turns {
 }
 
 interface SharedView {
-  /** For all following statements until `close`, at the latest in the next turn. */
+  /** Opens the snapshot for all following statements until `close`, at the latest in the next turn. */
   open(): void
-  /** Before a statement that writes or must see the latest data. */
+  /** Closes the snapshot, before a statement that writes or must see the latest data. */
   close(): void
 }
 
@@ -296,8 +297,8 @@ interface Known<Statement> {
 }
 
 /**
- * By the string pieces of their template. A template reuses the same strings, so identity identifies it: joining and
- * hashing the text would take longer than a small statement.
+ * Caches prepared statements by the string pieces of their template. A template reuses the same strings, so identity
+ * identifies it: joining and hashing the text would take longer than a small statement.
  */
 function createStatementCache<Statement>(
   prepare: (text: string) => Statement,
