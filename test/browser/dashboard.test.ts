@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -132,51 +131,6 @@ const section = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Dashboard' }).getByRole('link', { name })
 
 describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', () => {
-  test('shows courses and the learners of one', async ({ dashboard, complaints }) => {
-    await saveScreenshot(dashboard, 'overview')
-    expect(await dashboard.getByRole('img', { name: /in progress/i }).count()).toBeGreaterThan(1)
-    await dashboard.getByRole('link', { name: title }).click()
-    await dashboard.getByRole('heading', { level: 1, name: title }).waitFor()
-    await dashboard.waitForLoadState()
-    const rows = await dashboard.getByRole('row').allInnerTexts()
-    expect(rows.find((row) => row.includes('Ada'))).toMatch(/100/)
-    expect(rows.find((row) => row.includes('Grace'))).toMatch(/40/)
-    await saveScreenshot(dashboard, 'course')
-    expect(complaints).toEqual([])
-  })
-
-  test('searches, sorts and downloads the learners of a course, and opens one', async ({
-    dashboard,
-    complaints,
-  }) => {
-    await dashboard.getByRole('link', { name: title }).click()
-    await dashboard.getByRole('link', { name: 'Completion', exact: true }).click()
-    const names = async () =>
-      (await dashboard.getByRole('rowheader').allInnerTexts())
-        .map((text) => text.split('\n')[0])
-        .filter((name) => name === 'Ada' || name === 'Grace')
-    await dashboard.locator('th[aria-sort=ascending] a', { hasText: 'Completion' }).waitFor()
-    await dashboard.waitForLoadState()
-    expect(await names()).toEqual(['Grace', 'Ada'])
-    expect(await dashboard.getByRole('columnheader', { name: 'Completion' }).getAttribute('aria-sort')).toBe(
-      'ascending',
-    )
-    await dashboard.getByLabel('Name, username, e-mail address or external ID').fill('grace')
-    await dashboard.getByLabel('Name, username, e-mail address or external ID').press('Enter')
-    await dashboard.getByRole('rowheader', { name: 'Ada' }).waitFor({ state: 'detached' })
-    await dashboard.getByRole('rowheader', { name: 'Grace' }).waitFor()
-    expect(await names()).toEqual(['Grace'])
-    const [file] = await Promise.all([
-      dashboard.waitForEvent('download'),
-      dashboard.getByRole('link', { name: 'Download CSV' }).click(),
-    ])
-    expect(readFileSync(await file.path(), 'utf8').split('\r\n')).toHaveLength(3)
-    await dashboard.getByRole('link', { name: 'Grace' }).click()
-    await dashboard.getByRole('heading', { level: 1, name: 'Grace' }).waitFor()
-    await saveScreenshot(dashboard, 'learner')
-    expect(complaints).toEqual([])
-  })
-
   test('makes a key that works until it is revoked, and shows it once', async ({
     school,
     dashboard,

@@ -72,20 +72,6 @@ describe('an answer is refused', () => {
     )
     expectClearError(await platform.run('courses list'), 1, 'expands to more than 200 times its size\n')
   })
-
-  test('with its status where it is an error in an unknown coding', async ({ platform }) => {
-    platform.answer(coded('compress', Buffer.from('{}'), 'application/json', 404))
-    expectClearError(
-      await platform.run('courses update 1 --title x'),
-      3,
-      /returned 404 \(PUT \/v1\/courses\/1\)/,
-    )
-  })
-})
-
-test('a coding without content is nothing', async ({ platform }) => {
-  platform.answer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end())
-  expect(await platform.run('api HEAD /v1/courses')).toMatchObject({ code: 0, stdout: '' })
 })
 
 test('within a machine no coding is asked for, unless its user does', async ({ platform }) => {

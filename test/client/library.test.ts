@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type ApiError, createClient } from '../../src/client/client.ts'
 import { openapiOf } from '../../src/contract/openapi/openapi.ts'
 import type { Schema } from '../../src/contract/openapi/schemas.ts'
-import { ownReplies, startSocketServer } from './harness.ts'
+import { ownReplies } from './harness.ts'
 
 const refusal = {
   type: 'about:blank',
@@ -65,22 +65,4 @@ test('the records of a list come one after another, whatever pages they are on',
   expect(await ids(users.list.all({ role: 'learner' }))).toEqual(['a', 'b'])
   expect(await ids(progress.all.all())).toEqual(['a', 'b'])
   expect(await ids(progress.list.all('ext:a'))).toEqual(['a', 'b'])
-})
-
-test('await using closes the connections', async () => {
-  const closed = Promise.withResolvers<void>()
-  const server = await startSocketServer((socket) => {
-    socket.on('close', () => closed.resolve())
-    socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"data":[]}')
-  })
-  try {
-    {
-      await using client = createClient({ baseUrl: server.url })
-      expect(await client.courses.list({ include_total: true })).toMatchObject({ data: [] })
-      expect(server.heads[0]).toContain('GET /v1/courses?include_total=true ')
-    }
-    await closed.promise
-  } finally {
-    await server.close()
-  }
 })

@@ -73,28 +73,6 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     await expect(open()(split)).rejects.toMatchObject({ name: 'RequestError', code: 'invalid_header' })
   })
 
-  test('after close the connections are gone', async () => {
-    const url = await startEcho()
-    const transport = open()
-    await textOf(streamOf(await transport(get(url))).body)
-    await transport.close()
-    expect((await transport(get(url))).status).toBe(200)
-  })
-
-  test('requests that follow each other share a connection', async () => {
-    const server = createServer((_, response) => response.end('{}'))
-    let connections = 0
-    server.on('connection', () => {
-      connections += 1
-    })
-    const url = await listening(server)
-    const transport = open()
-    for (const page of [1, 2, 3, 4, 5])
-      await textOf(streamOf(await transport(get(`${url}/?page=${page}`))).body)
-    // Undici returns a connection to the pool shortly after its response has ended.
-    expect(connections).toBeLessThanOrEqual(2)
-  })
-
   test.each([
     ['text', 'é', 'é', { 'content-length': '2' }],
     ['bytes', Buffer.from('é'), 'é', { 'content-length': '2' }],
@@ -131,16 +109,6 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     })
     const url = await listening(server)
     await expect(open()(get(url))).rejects.toMatchObject({ name: 'ConnectionError', code: 'reset' })
-  })
-
-  test('a body that fails while it is sent ends the request', async () => {
-    const server = createServer((request) => request.resume())
-    const url = await listening(server)
-    const body = (async function* () {
-      yield 'a'
-      throw new Error('disk gone')
-    })()
-    await expect(open()({ method: 'POST', url, headers: {}, body })).rejects.toThrow('disk gone')
   })
 })
 

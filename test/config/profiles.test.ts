@@ -92,11 +92,6 @@ describe('the profile store', () => {
     expect(readdirSync(directory)).toEqual(['profiles.json'])
   })
 
-  it('reads no profiles where its directory cannot be one', () => {
-    writeFileSync(directory, 'a file where the directory should be')
-    expect(store().read().profiles).toEqual({})
-  })
-
   it('loses no profile when three processes write at once', { tags: ['slow'] }, async () => {
     const names = ['a', 'b', 'c']
     const modulePath = new URL('../../src/config/profiles.ts', import.meta.url)
@@ -114,11 +109,6 @@ describe('the profile store', () => {
 })
 
 describe('work on the credential of a profile', () => {
-  it('does not wait for that on another profile', async () => {
-    const inner = () => store().withCredentialLock('other', async () => 'done')
-    expect(await store().withCredentialLock('school', inner)).toBe('done')
-  })
-
   it('is not waited for any longer once that is called off', async () => {
     const reason = new Error('enough')
     const controller = new AbortController()

@@ -81,11 +81,3 @@ test('exactly one of several clients at once gets it', async ({ admin }) => {
   const answers = await Promise.all(ids.map((id) => admin.put(path, { id, holder: 'build' })))
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
 })
-
-test('is not in the audit log', async ({ admin }) => {
-  const count = async () => (await admin.get('/v1/audit?include_total=true')).body.total
-  const before = await count()
-  await admin.put(path, own)
-  await admin.delete(`${path}/${own.id}`)
-  expect(await count()).toBe(before)
-})

@@ -32,14 +32,6 @@ for (const engine of sharedEngines) {
       expect((await admin.get('/v1/users?email=same@school.example')).body.data).toHaveLength(1)
     })
 
-    test('of several users who want one e-mail address one gets it', async ({ admin, servers }) => {
-      const learners = await Promise.all(Array.from({ length: 9 }, () => servers[0].person('learner')))
-      const answers = await runAtOnceBy(servers, admin, 9, (server, index) =>
-        server.put(`/v1/users/${learners[index]?.id}`, { email: 'wanted@school.example' }),
-      )
-      expect(countOutcomes(answers)).toEqual({ 200: 1, duplicate: 8 })
-    })
-
     test('of several users who want one username or id one gets it', async ({ admin, servers }) => {
       const users = await runAtOnceBy(servers, admin, 12, (server, index) =>
         server.post('/v1/users', {
@@ -64,15 +56,6 @@ for (const engine of sharedEngines) {
       const now = await admin.get(`/v1/courses/${course.id}`)
       expect(now.body).toMatchObject({ title: `Logic ${made}`, version: 2 })
       expect((await admin.get(`/v1/courses/${course.id}/versions`)).body.data).toHaveLength(2)
-    })
-
-    test('without a condition each of them is made, as a version of its own', async ({ admin, servers }) => {
-      const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
-      const answers = await runAtOnceBy(servers, admin, 9, (server, index) =>
-        server.put(`/v1/courses/${course.id}`, { title: `Logic ${index}` }),
-      )
-      const versions = answers.map(({ body }) => body.version).sort((one, other) => one - other)
-      expect(versions).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10])
     })
 
     test('twenty enrolments of one learner in one course at once are one', async ({ admin, servers }) => {
@@ -101,20 +84,6 @@ for (const engine of sharedEngines) {
       expect(Object.keys(refused).filter((code) => code !== 'stale_progress')).toEqual([])
       const { body } = await admin.get(`/v1/learners/${userId}/progress?course_id=${course.id}`)
       expect(body.data).toMatchObject([{ completionPercentage: 55, version: kept + first }])
-      await expectWhole(servers[0])
-    })
-
-    test('a user deleted and restored at once is one or the other', async ({ admin, servers }) => {
-      const { id } = await servers[0].person('learner')
-      const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
-      await admin.post('/v1/enrollments', { userId: id, courseId: course.id })
-      const answers = await runAtOnceBy(servers, admin, 18, (server, index) =>
-        index % 2 ? server.put(`/v1/users/${id}`, { status: 'active' }) : server.delete(`/v1/users/${id}`),
-      )
-      expect(countOutcomes(answers)).toEqual({ 200: 9, 204: 9 })
-      const { body } = await admin.get(`/v1/users/${id}`)
-      // Each change swaps one value for the other.
-      expect(body.status).toBe(body.version % 2 ? 'active' : 'deleted')
       await expectWhole(servers[0])
     })
 

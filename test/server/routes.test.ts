@@ -58,9 +58,3 @@ test('a local academy finds all operations, and refuses missing ones', async ({ 
   })
   await close()
 })
-
-test('the routes of a group are made once: an app makes a router of them, and keeps it', async () => {
-  for (const step of ['courses', 'lessons', 'users', 'learners', 'grades', 'webhooks/endpoints']) {
-    expect(await routesFor(step)).toBe(await routesFor(step))
-  }
-})

@@ -103,16 +103,6 @@ describe('an operation of a platform file', () => {
     expect(seen).toEqual([])
   })
 
-  test('that it describes is there: a 404 is about the record', async () => {
-    const { caller } = answeredCaller({ operations: { 'users.get': {} } }, () =>
-      json(404, { message: 'No user 9' }),
-    )
-    await expect(caller.call(users.get, { params: { userId: '9' } })).rejects.toMatchObject({
-      name: 'ApiError',
-      message: 'No user 9',
-    })
-  })
-
   test('may be shown to be done by its status alone, but not by a 202', async () => {
     const file = { writes: { shows: 'nothing' as const } }
     const done = answeredCaller(file, () => json(200, { ok: true }))

@@ -204,12 +204,6 @@ describe('rows', () => {
     else expect(await read).toHaveLength(1)
   })
 
-  test('may be outside of filters, where that is wanted', async () => {
-    const { caller } = platform([sea])
-    const pages = caller.pages(courses.list, { query: { status: 'published' }, handling: 'lenient' })
-    expect((await pages.next()).value).toMatchObject({ data: [sea] })
-  })
-
   test('in an order are refused, since nothing shows that they are', async () => {
     await expect(rowsOf(courses.list, { sort: '-title' }, [sea])).rejects.toMatchObject({
       code: 'not_sorted',

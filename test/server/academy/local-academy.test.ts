@@ -64,13 +64,6 @@ test.for(['/nowhere', '/v1/nothing', '/v1/constructor', '/toString', '/v1/__prot
   },
 )
 
-test('HEAD has the headers of GET and no body', async ({ local }) => {
-  const get = await send(local, 'GET', '/v1/courses')
-  const head = await send(local, 'HEAD', '/v1/courses')
-  expect(head).toMatchObject({ status: 200, text: '' })
-  expect(head.headers['content-type']).toBe(get.headers['content-type'])
-})
-
 test('an export streams', async ({ local }) => {
   const reply = await local.transport({
     method: 'GET',

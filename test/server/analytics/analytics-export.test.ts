@@ -91,18 +91,6 @@ test('CSV has its columns in the frozen order, CRLF, and no mark before them', a
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
 })
 
-test('bom=true puts a mark before them, for Excel', { tags: ['slow'] }, async ({ academy, admin }) => {
-  await hostileSchool(academy, admin)
-  const response = await academy.fetch(
-    new Request(`http://localhost${path}?format=csv&bom=true`, {
-      headers: { authorization: `Bearer ${admin.key}` },
-    }),
-  )
-  const bytes = Buffer.from(await response.arrayBuffer())
-  expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]))
-  expect(bytes.subarray(3).toString()).toBe((await admin.get(`${path}?format=csv`)).text)
-})
-
 test('numbers are plain, times as everywhere, truth values true and false', { tags: ['slow'] }, async ({
   academy,
   admin,
@@ -159,16 +147,6 @@ test.for([
   expect(answer.headers.get('vary')).toBe('Accept')
 })
 
-test('an export has all rows, and the filters of the JSON', { tags: ['slow'] }, async ({ admin }) => {
-  await addLearners(admin, 600)
-  const all = read((await admin.get(`${path}?format=csv`)).text)
-  expect(all).toHaveLength(601)
-  expect(all.slice(1).map(([, email]) => email)).toEqual([...all.slice(1).map(([, email]) => email)].sort())
-  const some = await admin.get(`${path}?format=ndjson&learner_id=email:learner-0300@b.example`)
-  expect(some.text.split('\n')).toHaveLength(2)
-  expect(read((await admin.get(`${path}?format=csv&start_date=2027-01-01`)).text)).toHaveLength(1)
-})
-
 test('an export is one snapshot, whatever happens while it is read', { tags: ['slow'] }, async ({
   academy,
   admin,
@@ -190,18 +168,6 @@ test('an export is one snapshot, whatever happens while it is read', { tags: ['s
   expect(emails).toHaveLength(601)
   expect(emails.slice(-2)).toEqual(['learner-0598@b.example', 'learner-0599@b.example'])
   expect((await admin.get(path)).body.data).toEqual([])
-})
-
-test('an export that is not read to its end releases the database', { tags: ['slow'] }, async ({
-  academy,
-  admin,
-}) => {
-  await addLearners(admin, 600)
-  const response = await academy.fetch(
-    new Request(`http://localhost${path}?format=csv`, { headers: { authorization: `Bearer ${admin.key}` } }),
-  )
-  await response.body?.cancel()
-  expect((await admin.post('/v1/courses', { title: 'Rhetoric' })).status).toBe(201)
 })
 
 async function addLearners(admin: Person, size: number): Promise<string> {

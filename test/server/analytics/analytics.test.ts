@@ -177,21 +177,6 @@ test('courses and learners may be lists, each a reference', async ({ academy, ad
   ])
 })
 
-test('all references of a list that are not found are reported', async ({ academy, admin }) => {
-  await school(academy, admin)
-  const answer = await admin.get(`${path}?course_id=ext:L,ext:M,crs_9`)
-  expect(answer).toMatchObject({
-    status: 404,
-    body: {
-      detail: 'Course ext:M not found. Course crs_9 not found.',
-      errors: [
-        { parameter: 'course_id', code: 'not_found' },
-        { parameter: 'course_id', code: 'not_found' },
-      ],
-    },
-  })
-})
-
 // Only for plans of SQLite.
 test.skipIf(onPostgres)(
   'rows of some courses and learners are searched by index, and not sorted as a whole',
@@ -341,26 +326,6 @@ test('grades are summarised as SQL on their rows does, at and beside the bounds 
   for (const passingScore of [60.005, 0, 100, 99.9999]) {
     await admin.put('/v1/courses/ext:c', { assessmentCriteria: { passingScore } })
     expect(await summaryOf(''), `${passingScore}`).toMatchObject(await sqlSummary())
-  }
-})
-
-test('the median is that of all rows, also where the middle lies between two tenths', async ({ admin }) => {
-  const courseId = (await admin.post('/v1/courses', { title: 'Logic' })).body.id
-  const percentages = [3, 12, 14.5, 19.9, 60, 97, 100]
-  const referenceOf = (percentage: number) => `email:p${percentage}@b.example`
-  await admin.post('/v1/users/batch', {
-    items: percentages.map((one) => ({ email: referenceOf(one).slice(6) })),
-  })
-  await admin.post('/v1/progress/batch', {
-    items: percentages.map((one) => ({ courseId, learnerId: referenceOf(one), completionPercentage: one })),
-  })
-  for (let from = 0; from < percentages.length; from += 1) {
-    for (let to = from + 1; to <= percentages.length; to += 1) {
-      const some = percentages.slice(from, to)
-      const [low = 0, high = 0] = [some[Math.floor((some.length - 1) / 2)], some[Math.floor(some.length / 2)]]
-      const { summary } = (await admin.get(`${path}?limit=1&learner_id=${some.map(referenceOf)}`)).body
-      expect(summary.medianCompletionPercentage, `${some}`).toBeCloseTo((low + high) / 2, 4)
-    }
   }
 })
 

@@ -102,13 +102,3 @@ test('a thousand periods are reported, not more', () => {
     'at most 1000 periods of a day',
   )
 })
-
-test('the last years that can be written have periods, too', () => {
-  const query = {
-    by: 'month',
-    start_date: '9999-11-01',
-    end_date: '9999-12-31',
-    time_zone: 'Asia/Tokyo',
-  } as const
-  expect(periodsOf(query, now).map(({ name }) => name)).toEqual(['9999-11', '9999-12'])
-})

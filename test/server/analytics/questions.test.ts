@@ -354,36 +354,3 @@ test('a correction of a score is not another grade, a second attempt is', async 
   expect(await counted()).toBe(2)
   expect((await admin.get('/v1/analytics/grades')).body.data).toEqual([])
 })
-
-test('a cursor of another list is refused', async ({ admin }) => {
-  await makeCourse(admin, 'Logic', { a: [30, 20], b: [30, 20] })
-  const { nextCursor } = (await admin.get('/v1/analytics/at-risk?limit=1')).body
-  expect(await admin.get(`/v1/analytics/grades?cursor=${nextCursor}`)).toMatchObject({
-    status: 400,
-    body: { code: 'invalid_cursor' },
-  })
-  expect(reasonsIn(await admin.get(`/v1/analytics/at-risk?limit=1&cursor=${nextCursor}`))).toEqual({
-    b: 'inactive stuck',
-  })
-})
-
-test('the learners of a large academy are counted once each, whatever their number of courses', {
-  tags: ['slow'],
-}, async ({ admin }) => {
-  const courses = [await makeCourse(admin, 'Logic', {}), await makeCourse(admin, 'Ethics', {})]
-  const emails = Array.from({ length: 600 }, (_, index) => `l${index}@b.example`)
-  await admin.post('/v1/users/batch', { items: emails.map((email) => ({ email })) })
-  for (const courseId of courses) {
-    const items = emails.map((email) => ({
-      ...{ learnerId: `email:${email}`, courseId, completionPercentage: 100 },
-      lastAccessed: ago(1),
-    }))
-    await admin.post('/v1/progress/batch', { items })
-  }
-  const { body } = await admin.get('/v1/analytics/activity?by=day&start_date=2026-02-28&end_date=2026-02-28')
-  expect(body.data).toMatchObject([{ activeLearners: 600, progressUpdates: 1200, completions: 1200 }])
-  const { body: own } = await admin.get(
-    `/v1/analytics/activity?by=day&end_date=2026-02-28&course_id=ext:Logic`,
-  )
-  expect(own.data.at(-1)).toMatchObject({ activeLearners: 600, progressUpdates: 600, completions: 600 })
-})

@@ -8,17 +8,6 @@ import { roles, sendForm, startOtherSession, test, thingsOf } from './signed-in.
 const button = 'Change password'
 const next = 'another long password'
 
-test('it says who one is', async ({ admin, analyst, signIn }) => {
-  await admin.put(`/v1/users/${analyst.id}`, {
-    username: 'ana',
-    profile: { firstName: 'Ana', lastName: 'Lyst' },
-  })
-  const { text } = await (await signIn(analyst)).open('/dashboard/account')
-  expect(text).toContain(
-    `Name Ana Lyst E-mail address ${analyst.email} Username ana Role analyst Scopes read ID ${analyst.id} Created 1 Mar 2026`,
-  )
-})
-
 test.for(roles)(
   'who is %s changes their password, and signs in again, everywhere',
   async (role, { academy, admin, signIn }) => {

@@ -74,24 +74,6 @@ test('activity is downloaded as it is filtered', { tags: ['slow'] }, async ({ ad
   expect((await browser.open(`${days}&course=LOG-2`)).text).toContain('No learner was active in the period')
 })
 
-test.for([
-  'from=2026-03-05&to=2026-03-01',
-  'by=year',
-  'course=crs_none',
-  'from=1900-01-01&by=day',
-  'zone=Mars',
-])('a filter of activity that there is not is reported in its form: %s', async (wrong, { browser }) => {
-  const { status, html } = await browser.open(`/dashboard/activity?${wrong}`)
-  expect([400, 404]).toContain(status)
-  expect(html).toContain('<div class="fault" role="alert">')
-})
-
-test('an instructor sees the activity of their own courses', async ({ courseId, instructor, signIn }) => {
-  const browser = await signIn(instructor)
-  expect((await browser.open(days)).text).toContain('No learner was active in the period')
-  expect((await browser.open(`${days}&course=${courseId}`)).status).toBe(404)
-})
-
 test('a course leads to its activity; the filter has the first hundred courses by title and the chosen one', {
   tags: ['slow'],
 }, async ({ admin, browser, courseId }) => {

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { isCredential } from '../../../src/codec/credential-text.ts'
 import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
-import { sendForm, test, thingsOf } from './signed-in.ts'
+import { test, thingsOf } from './signed-in.ts'
 
 const button = 'Register application'
 const filledIn = { name: 'Gradebook', redirectUris: 'https://g.example/cb\r\n\r\n  http://127.0.0.1/cb ' }
@@ -91,14 +91,4 @@ test('an application is deleted with its grants when confirmed', async ({ academ
   expect(done.url).toBe('http://localhost/dashboard/apps?done=app_deleted')
   expect(done.html).not.toContain(clientId)
   expect(await academy.database.all(sql`select id from grants where id = ${grantId}`)).toEqual([])
-})
-
-test('the one that is built in has no way to delete it, and is not deleted', async ({ admin, browser }) => {
-  expect((await browser.open('/dashboard/apps')).text).toContain('Built in')
-  const refused = await sendForm(browser, '/dashboard/apps/learnctl/delete', {})
-  expect(refused).toMatchObject({
-    status: 403,
-    text: expect.stringContaining('learnctl is the built-in application'),
-  })
-  expect((await admin.get('/v1/apps')).body.data).toMatchObject([{ clientId: 'learnctl' }])
 })

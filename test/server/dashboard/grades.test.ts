@@ -1,4 +1,3 @@
-import { parse } from 'csv-parse/sync'
 import { expect } from 'vitest'
 import { test as base } from './signed-in.ts'
 
@@ -111,37 +110,6 @@ test('text of others is cut, and invisible characters shown', async ({ academy, 
     expect(text).toContain(`${'é'.repeat(47)}…`)
     expect(text).not.toContain('é'.repeat(48))
   }
-})
-
-test('a downloaded file has every grade, guarded', async ({ academy, ada, browser, courseId }) => {
-  await academy.grade({
-    learnerId: ada,
-    courseId,
-    itemId: 'q',
-    label: '=1+1',
-    scoreGiven: 17,
-    scoreMaximum: 20,
-  })
-  const { headers, html } = await browser.open(`/dashboard/courses/${courseId}/grades.csv`)
-  expect(headers.get('content-disposition')).toBe('attachment; filename="grades_logic.csv"')
-  expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
-  const rows: unknown[] = parse(html, { columns: true, bom: true })
-  expect(rows).toMatchObject([
-    {
-      learnerId: ada,
-      email: 'ada@b.example',
-      firstName: 'Ada',
-      courseId,
-      courseTitle: 'Logic',
-      itemId: 'q',
-      source: 'manual',
-      label: "'=1+1",
-      scoreGiven: '17',
-      scoreMaximum: '20',
-      percent: '85',
-      weight: '',
-    },
-  ])
 })
 
 test('the grades of a learner have a page, latest first', async ({ academy, ada, browser, courseId }) => {

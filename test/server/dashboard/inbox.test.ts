@@ -108,15 +108,3 @@ test('waiting deliveries are replayed', async ({ admin, browser, courseId, deliv
   expect(replayed.text).toContain('Unmatched deliveries processed again')
   expect((await admin.get(`/v1/webhooks/deliveries/${deliveryId}`)).body.status).toBe('applied')
 })
-
-test('a learner not enrolled is reported so', async ({ admin, browser, deliveryId, learner, moodle }) => {
-  const { body } = await admin.post('/v1/courses', { title: 'Rhetoric', status: 'published' })
-  await moodle.map('course', '4', body.id)
-  await moodle.map('user', '15', learner.id)
-  const replayed = await browser.submit(
-    await browser.open(`/dashboard/deliveries/${deliveryId}`),
-    {},
-    'Map and replay',
-  )
-  expect(replayed.text).toMatch(/unmatched Not enrolled .* Enrol the learner, then replay\./)
-})

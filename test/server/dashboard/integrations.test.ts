@@ -76,20 +76,6 @@ test('a form without secrets keeps them; another ends the former on request', as
   })
 })
 
-test('secrets are removed, and the previous one ends, where that is chosen', async ({ admin, browser }) => {
-  const path = '/dashboard/integrations/moodle'
-  await admin.put('/v1/integrations/moodle', { webhookSecrets: [secret] })
-  const webhook = async () => (await admin.get('/v1/integrations/moodle')).body.secrets.webhook
-  const alone = await browser.open(path)
-  expect(alone.html).not.toContain('Reject the previous secret from now on')
-  const both = await browser.submit(alone, { webhookSecrets: next, oldSecretEndsAt: '168' }, 'Save changes')
-  expect(await webhook()).toHaveLength(2)
-  await browser.submit(both, { endPrevious: ['true'] }, 'Save changes')
-  expect(await webhook()).toMatchObject([{ endsAt: null }])
-  await browser.submit(both, { removeSecrets: ['true'] }, 'Save changes')
-  expect(await webhook()).toEqual([])
-})
-
 test('a secret is generated once a form, and the former lasts a day', async ({ admin, browser }) => {
   const path = '/dashboard/integrations/moodle'
   const webhook = async () => (await admin.get('/v1/integrations/moodle')).body.secrets.webhook

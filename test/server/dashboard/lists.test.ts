@@ -102,15 +102,22 @@ test('people are found by name and address, in any state', { tags: ['slow'] }, a
   expect((await browser.open(`${path}?q=nobody.example`)).text).toContain('No people match.')
 })
 
-test.for(['courses?status=lazy', 'courses?sort=shoes', 'courses?term=trm_none', 'people?role=king'])(
-  'a filter that there is not is reported in its form: %s',
-  async (wrong, { browser }) => {
-    const { status, html, text } = await browser.open(`/dashboard/${wrong}`)
-    expect([400, 404]).toContain(status)
-    expect(html).toContain('<div class="fault" role="alert">')
-    expect(text).toContain('Filter')
-  },
-)
+test.for([
+  'courses?status=lazy',
+  'courses?sort=shoes',
+  'courses?term=trm_none',
+  'people?role=king',
+  'activity?from=2026-03-05&to=2026-03-01',
+  'activity?from=1900-01-01&by=day',
+  'activity?zone=Mars',
+  'audit?action=course.eaten',
+  'audit?from=yesterday',
+])('a filter that there is not is reported in its form: %s', async (wrong, { browser }) => {
+  const { status, html, text } = await browser.open(`/dashboard/${wrong}`)
+  expect([400, 404]).toContain(status)
+  expect(html).toContain('<div class="fault" role="alert">')
+  expect(text).toContain('Filter')
+})
 
 test('an instructor finds what they teach, and no others', async ({ academy, admin, instructor, signIn }) => {
   const ids: string[] = []

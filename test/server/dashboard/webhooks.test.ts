@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { once, sendForm, test, thingsOf } from './signed-in.ts'
+import { test, thingsOf } from './signed-in.ts'
 
 const url = 'https://receiver.example/hook'
 const hidden = /whsec_[A-Za-z0-9+/=]+/
@@ -203,12 +203,4 @@ test('a refused action is reported on its page', { tags: ['slow'] }, async ({ ac
     text: expect.stringMatching(/is disabled; set it active first/),
   })
   expect(refused.text).toContain('Attempts')
-})
-
-test('actions in the dashboard are audited like those of the API', async ({ academy, admin, browser }) => {
-  await sendForm(browser, '/dashboard/endpoints', { once, url, events: '*' })
-  const rows = await academy.database.all<{ action: string; user_id: string }>(
-    sql`select action, user_id from audit_entries where action = 'endpoint.created'`,
-  )
-  expect(rows).toEqual([{ action: 'endpoint.created', user_id: admin.id }])
 })

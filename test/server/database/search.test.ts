@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { openAcademy } from '../../../src/server/academy/local-academy.ts'
-import { fillSearchIndex, searchNeedle, sortKey } from '../../../src/server/database/search.ts'
+import { fillSearchIndex, sortKey } from '../../../src/server/database/search.ts'
 import { onPostgres, type Person, test } from '../../helpers/academy.ts'
 import { freshDirectory } from '../../helpers/fresh-directory.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
@@ -116,13 +116,6 @@ test('titles sort without regard to case and accents, in any script', () => {
     'zebra',
     '数学',
   ])
-})
-
-test('a needle has three characters at least, or is none', () => {
-  expect(searchNeedle(' a ')).toBe('\u0002\u0002a')
-  expect(searchNeedle('ab')).toBe('\u0002ab')
-  expect(searchNeedle('a b')).toBe('a \u0002\u0002b')
-  expect(searchNeedle(' \t')).toBeUndefined()
 })
 
 test('each of many is found, whether or not it is in the index yet', { tags: ['slow'] }, async ({

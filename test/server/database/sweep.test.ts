@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { openAcademy } from '../../../src/server/academy/local-academy.ts'
 import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { sweep } from '../../../src/server/database/sweep.ts'
-import { day, freshDirectory, minute, onPostgres, stoppedClock, test } from '../../helpers/academy.ts'
+import { day, freshDirectory, minute, stoppedClock, test } from '../../helpers/academy.ts'
 
 test('answers to repeated requests are swept away after a day, a bounded number at a time', async ({
   academy,
@@ -26,30 +26,6 @@ test('answers to repeated requests are swept away after a day, a bounded number 
   expect(await count()).toBe(701)
   await sweep(database, clock.now())
   expect(await count()).toBe(1)
-})
-
-// Only for plans of SQLite.
-test.skipIf(onPostgres)('nothing is read of the rows that are kept', async ({ academy }) => {
-  const plans: unknown[] = []
-  const { database } = academy
-  await sweep(
-    {
-      write: (work) =>
-        database.write((transaction) =>
-          work({
-            ...transaction,
-            async run(query) {
-              plans.push(...(await transaction.all(sql`explain query plan ${query}`)))
-              return 0
-            },
-          }),
-        ),
-    },
-    new Date(),
-  )
-  const details = plans.map((plan) => String((plan as { detail: string }).detail))
-  expect(details.filter((detail) => detail.startsWith('SCAN'))).toEqual([])
-  expect(details.filter((detail) => detail.startsWith('SEARCH')).length).toBeGreaterThanOrEqual(12)
 })
 
 test('an academy without a server is swept by its writers', async ({ onTestFinished }) => {

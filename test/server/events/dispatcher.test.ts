@@ -242,42 +242,6 @@ test('messages about the same learner are sent in order, and wait half an hour f
   await expect.poll(() => versions(stuck), at).toEqual([1, 1, 1, 1, 2, 3])
 })
 
-test('however many wait, those about the same learner are delivered in their order', {
-  tags: ['slow'],
-}, async ({ academy, admin }) => {
-  const progress = await progressIn(admin)
-  const learners = [await academy.person('learner'), await academy.person('learner')]
-  const refused = new Set<string>()
-  const delivered: [unknown, unknown][] = []
-  const receiver = await startReceiver((response, { data, headers }) => {
-    const id = String(headers['webhook-id'])
-    const isRefused = Number(data['version']) % 7 === 3 && !refused.has(id)
-    if (isRefused) refused.add(id)
-    else delivered.push([data['learnerId'], data['version']])
-    return status(isRefused ? 500 : 200)(response)
-  })
-  const { id } = await makeEndpoint(admin, receiver.url, { events: ['progress.updated'] })
-  const each = 40
-  for (let completionPercentage = 1; completionPercentage <= each; completionPercentage += 1) {
-    for (const learner of learners) await progress(learner, completionPercentage)
-  }
-  const deliveredBy = (server: ReturnType<typeof openDispatcher>) => () => {
-    server.advance(second)
-    return delivered.length
-  }
-  const first = openDispatcher(academy)
-  await expect.poll(deliveredBy(first), at).toBeGreaterThan(each / 2)
-  await first.stop()
-  await expect.poll(deliveredBy(openDispatcher(academy)), at).toBe(2 * each)
-  for (const learner of learners) {
-    const versions = delivered.flatMap(([learnerId, version]) => (learnerId === learner.id ? [version] : []))
-    expect(versions).toEqual(Array.from({ length: each }, (_, index) => index + 1))
-  }
-  await waitFor(admin, id).toSatisfy((all) =>
-    all.every(({ status }: { status: string }) => status === 'delivered'),
-  )
-})
-
 test('an erased learner is in no message, whether it waits, waits for another or failed', {
   tags: ['slow'],
 }, async ({ academy, admin }) => {

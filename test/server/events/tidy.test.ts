@@ -62,21 +62,3 @@ test('there are at most 50 endpoints, and the secret is stored in no readable fo
     body: { code: 'limit_reached' },
   })
 })
-
-test.for([
-  ['ftp://lms.example/', 'invalid_url'],
-  ['https://user:word@lms.example/', 'invalid_url'],
-  ['https://lms.example/#hooks', 'invalid_url'],
-])('%s is no address of an endpoint', async ([other, code], { admin }) => {
-  expect(await admin.post('/v1/webhooks/endpoints', { url: other })).toMatchObject({
-    status: 422,
-    body: { errors: [{ pointer: '#/url', code }] },
-  })
-})
-
-test('an event that is not known is named with the one that was meant', async ({ admin }) => {
-  const { body } = await admin.post('/v1/webhooks/endpoints', { url, events: ['course.publish'] })
-  expect(body.errors).toMatchObject([
-    { pointer: '#/events/0', detail: expect.stringContaining('course.published') },
-  ])
-})

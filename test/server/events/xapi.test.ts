@@ -122,20 +122,6 @@ test('a statement at fault is found and marked with the words of the store; all 
   expect(lrs.requests.length).toBeLessThan(16)
 })
 
-test('an event of the same learner follows one that was refused', { tags: ['slow'] }, async ({
-  academy,
-  admin,
-}) => {
-  const lrs = await startLrs()
-  const id = await connect(admin, lrs)
-  const { ids, reach } = await fill(admin)
-  lrs.refuses = ({ result }) => (JSON.stringify(result).includes(':50') ? 'Not today' : undefined)
-  await reach(ids[0] ?? '', 50)
-  await reach(ids[0] ?? '', 60)
-  openDispatcher(academy).advance(1)
-  await waitFor(admin, id).toMatchObject([{ status: 'failed' }, { status: 'delivered' }])
-})
-
 test('a batch that is too large is divided', { tags: ['slow'] }, async ({ academy, admin }) => {
   const lrs = await startLrs({ maxBatch: 7 })
   const id = await connect(admin, lrs)
@@ -456,13 +442,10 @@ type LrsFault =
   | 'forbidden'
   | 'conflicts_always'
   | 'token_refused'
-  | 'expired_tokens'
 
 interface LrsOptions {
   /** Versions that it knows (Communication 2.8). */
   readonly versions?: readonly string[]
-  /** User name and password, or client id and secret. */
-  readonly credential?: readonly [string, string]
   /** True to accept access tokens of the client instead of the password. */
   readonly oauth?: boolean
   readonly maxBatch?: number
@@ -471,10 +454,10 @@ interface LrsOptions {
 /** Starts a record store; it ends with the test. */
 async function startLrs({
   versions = ['1.0.0', '1.0.1', '1.0.2', '1.0.3', '2.0.0'],
-  credential = ['academy', 'secret of the academy'],
   oauth = false,
   maxBatch = Number.POSITIVE_INFINITY,
 }: LrsOptions = {}): Promise<FakeLrs> {
+  const credential = [username, password]
   const basic = `Basic ${Buffer.from(credential.join(':')).toString('base64')}`
   const client = `Basic ${Buffer.from(credential.map(encodeURIComponent).join(':')).toString('base64')}`
 
@@ -510,7 +493,7 @@ async function startLrs({
       return endJson(response, 400, { error: 'unsupported_grant_type' })
     }
     const token = `token-${lrs.tokens.size + 1}-${'x'.repeat(20)}`
-    if (lrs.fault !== 'expired_tokens') lrs.tokens.add(token)
+    lrs.tokens.add(token)
     endJson(response, 200, { access_token: token, token_type: 'Bearer', expires_in: 3600 })
   }
 

@@ -218,18 +218,6 @@ test('a deleted grade no longer counts', async ({ admin, learner }) => {
   expect(await row()).toMatchObject({ gradePercent: null, passed: null })
 })
 
-test('grades and their history come back with a deleted course', async ({ admin, learner }) => {
-  const { grade, courseId, row } = await enrolled(admin, learner)
-  await grade({ itemId: 'exam', scoreGiven: 50 })
-  const { body } = await grade({ itemId: 'exam', scoreGiven: 80 })
-  await admin.delete(`/v1/courses/${courseId}?force=true`)
-  expect((await admin.get('/v1/grades')).body.data).toEqual([])
-  await admin.post(`/v1/deleted-courses/${courseId}/restore`)
-  expect((await admin.get(`/v1/grades/${body.id}`)).body).toEqual(body)
-  expect((await admin.get(`/v1/grades/${body.id}/history`)).body.data).toHaveLength(2)
-  expect(await row()).toMatchObject({ gradePercent: 80 })
-})
-
 test('only learners are graded, and only scores are grades', async ({ admin, learner, analyst }) => {
   const { grade, courseId } = await enrolled(admin, learner)
   expect(await grade({ learnerId: analyst.id, scoreGiven: 1 })).toMatchObject({

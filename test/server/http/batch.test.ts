@@ -107,21 +107,6 @@ test('a batch around its items is judged as a whole', async ({ admin }) => {
   expect((await admin.post('/v1/users/batch', { items: [] })).body).toEqual({ results: [] })
 })
 
-test('a thousand items go in one request', { tags: ['slow'] }, async ({ admin }) => {
-  const items = Array.from({ length: 1000 }, (_, index) => ({ email: `learner-${index}@b.example` }))
-  const answer = await admin.post('/v1/users/batch', { items })
-  expect(answer.body.results).toHaveLength(1000)
-  expect(new Set(codes(answer))).toEqual(new Set(['201']))
-})
-
-test('a batch with an Idempotency-Key is done once', async ({ admin }) => {
-  const body = { items: [{ email: 'one@b.example' }, { email: 'bad' }] }
-  const first = await admin.post('/v1/users/batch', body, { 'idempotency-key': '"a"' })
-  const again = await admin.post('/v1/users/batch', body, { 'idempotency-key': '"a"' })
-  expect(again.text).toBe(first.text)
-  expect(again.headers.get('idempotent-replayed')).toBe('true')
-})
-
 test('enrolments come in batches, by whatever name of course and user', async ({ admin, learner }) => {
   const courseId = await courseOf(admin)
   const items = [
@@ -178,21 +163,6 @@ test('progress comes in batches, an older record never in place of a newer one',
   expect((await admin.get(`/v1/learners/${learner.id}/progress`)).body.data).toMatchObject([
     { courseId, completionPercentage: 30, version: 2 },
   ])
-})
-
-test('a reference or a role with U+0000 in it is the fault of its item alone', async ({ admin, learner }) => {
-  const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
-  const enrolled = { courseId: course.id, userId: learner.id }
-  const items = [
-    { ...enrolled, userId: 'ext:\0' },
-    { ...enrolled, courseId: '\0' },
-    { ...enrolled, role: '\0' },
-  ]
-  const refused = ['422 validation_failed', '422 validation_failed', '422 validation_failed', '201']
-  expect(codes(await admin.post('/v1/enrollments/batch', { items: [...items, enrolled] }))).toEqual(refused)
-  const record = { learnerId: learner.id, courseId: course.id, completionPercentage: 20 }
-  const records = [{ ...record, learnerId: 'email:\0' }, { ...record, courseId: 'ext:\0' }, record]
-  expect(codes(await admin.post('/v1/progress/batch', { items: records }))).toEqual(refused.slice(1))
 })
 
 test('an item that is refused leaves nothing behind', async ({ admin, learner }) => {

@@ -5,17 +5,6 @@ import { day, hour, minute, test } from '../../helpers/academy.ts'
 const logic = { title: 'Logic' }
 const once = (key: string) => ({ 'idempotency-key': key })
 
-test('the same key twenty times at once makes one course', async ({ admin }) => {
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => admin.post('/v1/courses', logic, once('"a"'))),
-  )
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
-  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-  expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).toBe(1)
-  expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(19)
-  expect((await admin.get('/v1/courses?include_total=true')).body.total).toBe(1)
-})
-
 test('a replay has the first status, body, Location and ETag', async ({ admin, clock }) => {
   const first = await admin.post('/v1/courses', logic, once('"a"'))
   await admin.put(`/v1/courses/${first.body.id}`, { title: 'Rhetoric' })
@@ -75,17 +64,6 @@ test('a refusal is replayed too, though its reason be gone', async ({ admin }) =
   await admin.delete(`/v1/courses/${course.id}`)
   const again = await admin.post('/v1/courses', { title: 'Other', externalId: 'L1' }, once('"a"'))
   expect(again).toMatchObject({ status: 409, text: taken.text })
-})
-
-test('the same key twenty times at once is refused once, and all others get that response', async ({
-  admin,
-}) => {
-  await admin.post('/v1/courses', { ...logic, externalId: 'L1' })
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => admin.post('/v1/courses', { ...logic, externalId: 'L1' }, once('"a"'))),
-  )
-  expect(answers[0]).toMatchObject({ status: 409, body: { code: 'duplicate' } })
-  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
 })
 
 test('a refusal for want of rights is not kept', async ({ admin, instructor }) => {

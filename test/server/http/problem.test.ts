@@ -1,6 +1,5 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { operations } from '../../../src/contract/index.ts'
 import { day, onPostgres, test } from '../../helpers/academy.ts'
 
 test('a refusal is problem details with a code, the path and the id of the request', async ({ admin }) => {
@@ -59,14 +58,6 @@ test('all faults of a body are reported at once, each with its place and code', 
     '#/version read_only',
   ])
   expect(answer.body.detail).toMatch(/^13 problems found: \w.*, .* and 3 more places\.$/)
-})
-
-test('a length is reported in fitting words', async ({ admin }) => {
-  const { body } = await admin.post('/v1/courses', { title: ' ', externalId: 'x'.repeat(256) })
-  expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
-    'must have at most 255 characters',
-    'must have at least 1 character',
-  ])
 })
 
 test.for([
@@ -129,12 +120,6 @@ test('a parameter that is no list comes once, and those of the prototype are unk
   expect(body.errors.map(({ code }: { code: string }) => code)).toEqual(Array(3).fill('unknown_parameter'))
 })
 
-test('a question mark in a query is part of it', async ({ admin }) => {
-  await admin.post('/v1/courses', { title: 'Why? How?' })
-  await admin.post('/v1/courses', { title: 'Why not' })
-  expect((await admin.get('/v1/courses?q=why?%20how?&include_total=true')).body.total).toBe(1)
-})
-
 test('another method is 405 and gets the allowed ones', async ({ admin }) => {
   const answer = await admin.post('/v1/courses/crs_none', {})
   expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
@@ -161,14 +146,6 @@ test('OPTIONS lists the methods of a path, to anyone', async ({ academy }) => {
   expect((await ask('/v1/nothing')).status).toBe(404)
 })
 
-test('every operation is among the methods that OPTIONS lists for its path', async ({ academy }) => {
-  for (const { method, path } of operations) {
-    const { status, headers } = await academy.bearer(undefined).send('OPTIONS', path.replaceAll(/[{}]/g, ''))
-    expect(status, path).toBe(204)
-    expect(headers.get('allow')?.split(', '), path).toContain(method)
-  }
-})
-
 test('HEAD has the headers of GET, the length among them', async ({ admin }) => {
   for (const path of ['/v1/courses', '/v1/openapi.json', '/v1/courses/crs_none']) {
     const [got, asked] = [await admin.get(path), await admin.send('HEAD', path)]
@@ -183,15 +160,6 @@ test('a missing record in the path is 404 before the body is 422', { tags: ['slo
   expect((await admin.put('/v1/courses/crs_none', { titel: 1 })).status).toBe(404)
   expect((await admin.put('/v1/learners/usr_none/progress', {})).status).toBe(404)
   expect((await admin.get('/v1/nothing')).body.code).toBe('not_found')
-})
-
-test('a path and query of more than 8 KiB is 414', { tags: ['slow'] }, async ({ admin }) => {
-  const room = 8 * 1024 - '/v1/courses?q='.length
-  expect((await admin.get(`/v1/courses?q=${'a'.repeat(room)}`)).status).toBe(400)
-  expect(await admin.get(`/v1/courses?q=${'a'.repeat(room + 1)}`)).toMatchObject({
-    status: 414,
-    body: { code: 'uri_too_long' },
-  })
 })
 
 // PostgreSQL does not store an invalid document.

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { sweep } from '../../../src/server/database/sweep.ts'
-import { hour, minute, openTestAcademy, second, test as standard } from '../../helpers/academy.ts'
+import { hour, minute, second, test as standard } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
 import { authorizePath, givePassword, issuer, password, test } from '../oauth/flow.ts'
 
@@ -122,26 +122,6 @@ test('an attempt at an unknown name in another case counts for it', async ({ flo
     expect((await attempt(flow.browser, 'ADA', wrong)).status).toBe(403)
   }
   expect((await attempt(flow.browser, 'ada', wrong)).status).toBe(429)
-})
-
-test('attempts that come at once are counted like those that come in turn', async ({ flow, learner }) => {
-  const page = await flow.authorize()
-  const attempts = Array.from({ length: 8 }, () => flow.browser.signIn(page, learner.email, wrong))
-  const statuses = (await Promise.all(attempts)).map(({ status }) => status)
-  expect(statuses.filter((status) => status === 403)).toHaveLength(5)
-  expect(statuses.filter((status) => status === 429)).toHaveLength(3)
-})
-
-test('wrong passwords at two servers on one database count together', async ({ academy, flow, learner }) => {
-  await givePassword(academy, learner.id)
-  await using other = await openTestAcademy({ beside: academy })
-  const there = plainBrowser(other.fetch, issuer)
-  for (let count = 0; count < 5; count += 1) {
-    expect((await attempt(count % 2 ? there : flow.browser, learner.email, wrong)).status).toBe(403)
-  }
-  for (const browser of [flow.browser, there]) {
-    expect((await attempt(browser, learner.email)).headers.get('retry-after')).toBe('1')
-  }
 })
 
 test('correct passwords are not counted', { tags: ['slow'] }, async ({ academy, flow, learner }) => {

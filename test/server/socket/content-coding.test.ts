@@ -5,7 +5,7 @@ import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync 
 import { expect, test as plain } from 'vitest'
 import type { HttpHeaders, HttpResponse } from '../../../src/contract/http.ts'
 import { withContentCoding } from '../../../src/server/socket/content-coding.ts'
-import { addLearners, test } from './served.ts'
+import { test } from './served.ts'
 
 const json = { 'content-type': 'application/json' }
 const long = JSON.stringify({ data: Array.from({ length: 200 }, (_, index) => `row ${index}`) })
@@ -200,18 +200,4 @@ test('a compressed list is the list, 304 by its tag, matched by version', async 
   expect((await put('"7+gzip"')).status).toBe(412)
   expect((await put('"1+gzip"')).status).toBe(200)
   expect((await put('"1+gzip"')).status).toBe(412)
-})
-
-test('a compressed export is the export', { tags: ['slow'] }, async ({ served }) => {
-  await addLearners(served.path, 500)
-  const path = '/v1/analytics/learners?format=csv'
-  const ask = (coding: string) =>
-    served.fetch(path, { headers: { authorization: `Bearer ${served.key}`, 'accept-encoding': coding } })
-  const whole = await (await ask('identity')).text()
-  for (const coding of ['gzip', 'br']) {
-    const response = await ask(coding)
-    expect(response.headers.get('content-encoding')).toBe(coding)
-    expect(response.headers.get('vary')).toBe('Accept, Accept-Encoding')
-    expect((await response.text()) === whole, coding).toBe(true)
-  }
 })

@@ -108,14 +108,6 @@ test('a complete response has a length, and one without a body has none', async 
   }
 })
 
-test('an expectation that means nothing here is ignored', async ({ served }) => {
-  const text = await conversation(
-    served.port,
-    `GET /health HTTP/1.1\r\n${host}Expect: wonders\r\n${close}\r\n`,
-  )
-  expect(statuses(text)).toEqual([200])
-})
-
 test('CONNECT is 400, and a line of the log', async ({ served }) => {
   const answer = await sendRaw(served.port, `CONNECT localhost:80 HTTP/1.1\r\n${host}\r\n`)
   expect(answer).toMatchObject({ status: 400, code: 'invalid_parameter' })

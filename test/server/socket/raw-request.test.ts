@@ -94,12 +94,6 @@ test.for(['1.1', '1.0'])('HTTP/%s without a Host is 400', async (version, { serv
   expect(answer.body).toContain('Host header is required')
 })
 
-test('HTTP/1.0 with a Host is answered, and closed', async ({ served }) => {
-  const answer = await sendRaw(served.port, get('/health', 'Host: localhost\r\n', '1.0'))
-  expect(answer).toMatchObject({ status: 200 })
-  expect(JSON.parse(answer.body)).toMatchObject({ status: 'ok' })
-})
-
 test.for([
   ['no HTTP at all', 'hello\r\n\r\n'],
   ['a line end without CR', 'GET /health HTTP/1.1\nHost: localhost\n\n'],
@@ -174,14 +168,6 @@ test('OPTIONS lists the methods of a path, and with * those of the server', asyn
   const server = await ask('*')
   expect(server).toMatchObject({ status: 204, body: '' })
   expect(server.head).toContain('allow: head, get, post, put, patch, delete, options')
-})
-
-test('HEAD has the headers of GET and no body', async ({ served }) => {
-  const head = (method: string) =>
-    sendRaw(served.port, `${method} /health HTTP/1.1\r\nHost: localhost\r\n${close}\r\n`)
-  const [got, asked] = [await head('GET'), await head('HEAD')]
-  expect(asked).toMatchObject({ status: 200, body: '' })
-  expect(asked.head).toContain(/content-type: .*/.exec(got.head)?.[0])
 })
 
 const post = (key: string, length: string) =>

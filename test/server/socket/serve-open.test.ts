@@ -58,24 +58,6 @@ test('a request while the server is stopping is 503', { tags: ['slow'] }, async 
   expect(refused.head).toContain('connection: close')
 })
 
-test('a client of OAuth gets the error that the server is stopping in its own form', async ({ served }) => {
-  const busy = await openSocket(served.port)
-  busy.socket.write(`${post(served.key)}{"title"`)
-  await served.fetch('/health')
-  const stopped = served.stop()
-  const head =
-    'Host: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n\r\n'
-  busy.socket.write(`:"Logic"}POST /oauth/token HTTP/1.1\r\n${head}`)
-  await busy.closed
-  await stopped
-  const [, , refused = ''] = busy.received().split('HTTP/1.1 ')
-  expect(refused).toMatch(/^503 /)
-  expect(refused).toMatch(/connection: close/i)
-  expect(refused).toContain(
-    '{"error":"temporarily_unavailable","error_description":"The server is shutting down."}',
-  )
-})
-
 test('stopping finishes an open export, to its last row', { tags: ['slow'] }, async ({ served }) => {
   await addLearners(served.path, 10_000)
   const reader = await openSocket(served.port)
@@ -176,17 +158,6 @@ describe.skipIf(onPostgres)(
     })
   },
 )
-
-test.skipIf(onPostgres)('HEAD of an export reads nothing of it', { tags: ['slow'] }, async ({ served }) => {
-  await addLearners(served.path, 2_000)
-  const answer = await served.fetch('/v1/analytics/learners?format=csv', {
-    method: 'HEAD',
-    headers: { authorization: `Bearer ${served.key}` },
-  })
-  expect(answer.headers.get('content-type')).toContain('text/csv')
-  await served.stop()
-  expect(isFree(served.path)).toBe(true)
-})
 
 test('other requests are answered while an export runs', { tags: ['slow'] }, async ({ served }) => {
   await addLearners(served.path, 10_000)

@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { afterAll, describe, expect, test } from 'vitest'
 import { NotMet } from '../../../../src/server/database/database.ts'
 import { ProblemError } from '../../../../src/server/problem-error.ts'
@@ -35,23 +35,6 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
       document: '{"b": 1, "a":2}',
       text: 'é"\\',
     })
-  })
-
-  test('a statement answers its first row, all rows, their cells, or how many rows it touched', async () => {
-    const { run, one, all, cells } = await store()
-    expect(await run(sql`insert into settings (name, value) values ('r1', 'a'), ('r2', 'b')`)).toBe(2)
-    const both = sql`select name, value from settings where name in ('r1', 'r2') order by name`
-    expect(await one(both)).toEqual({ name: 'r1', value: 'a' })
-    expect(await all(both)).toEqual([
-      { name: 'r1', value: 'a' },
-      { name: 'r2', value: 'b' },
-    ])
-    expect(await cells(both)).toEqual([
-      ['r1', 'a'],
-      ['r2', 'b'],
-    ])
-    expect(await run(sql`delete from settings where name in ('r1', 'r2')`)).toBe(2)
-    expect(await one(both)).toBeUndefined()
   })
 
   test('a boolean is written as 1 or 0, and a value that is left out is refused', async () => {
@@ -258,24 +241,5 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
       }
     }
     expect(await one(sql`select 1 as here`)).toEqual({ here: 1 })
-  })
-
-  test('a stream of nothing ends, and one that cannot be read says why', async () => {
-    const { stream } = await store()
-    expect(await stream(sql`select 1 where ${1}::integer = 2`).next()).toEqual({
-      done: true,
-      value: undefined,
-    })
-    await expect(stream(raw('select no_such_column')).next()).rejects.toThrow('no_such_column')
-  })
-
-  test('statements are prepared, and a thousand different ones are not kept for ever', async () => {
-    const { one } = await store()
-    for (let number = 0; number < 250; number += 1) {
-      for (let use = 0; use < 4; use += 1) await one(raw(`select ${number} as value`))
-    }
-    const kept = await one(sql`select count(*) as count from pg_prepared_statements`)
-    expect(Number(kept?.['count'])).toBeGreaterThan(0)
-    expect(Number(kept?.['count'])).toBeLessThanOrEqual(200)
   })
 })
