@@ -39,7 +39,7 @@ const oddTexts = [
 ]
 
 /** Replaces the values of some members in the text of a sample. */
-const odd = fc
+const oddSample = fc
   .tuple(
     fc.constantFrom(...lmsKinds.flatMap((kind) => samples[kind].map((name) => [kind, name] as const))),
     fc.array(fc.tuple(fc.nat(), fc.oneof(fc.constantFrom(...oddTexts), fc.json({ maxDepth: 4 }))), {
@@ -47,7 +47,17 @@ const odd = fc
       maxLength: 4,
     }),
   )
-  .map(([[kind, name], changes]) => ({ kind, text: changes.reduce(replaced, sampleText(name)) }))
+  .map(([[kind, name], changes]) => ({
+    kind,
+    bytes: Buffer.from(changes.reduce(replaced, sampleText(name))),
+  }))
+const anyBytes = fc.record({
+  kind: fc.constantFrom(...lmsKinds),
+  bytes: fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    fc.json().map((text) => Buffer.from(text)),
+  ),
+})
 
 function replaced(text: string, [at, value]: readonly [number, string]): string {
   const members = [...text.matchAll(/(?<=": )("(?:[^"\\\n]|\\.)*"|[^\s[{,]+)/g)]
@@ -91,12 +101,14 @@ function assertSound(event: LmsEvent): void {
   expect(event.label.length).toBeLessThanOrEqual(255)
 }
 
-test('a payload with odd values means something sound, or is malformed', { tags: ['slow'] }, () => {
+test('a payload with odd values, or of any bytes, means something sound or is malformed', {
+  tags: ['slow'],
+}, () => {
   const seen = { sound: 0, malformed: 0 }
   const runs = randomRuns(100, 300)
   fc.assert(
-    fc.property(odd, ({ kind, text }) => {
-      const event = meaning(kind, Buffer.from(text))
+    fc.property(fc.oneof({ weight: 4, arbitrary: oddSample }, anyBytes), ({ kind, bytes }) => {
+      const event = meaning(kind, bytes)
       if (event) assertSound(event)
       seen[event ? 'sound' : 'malformed'] += 1
     }),

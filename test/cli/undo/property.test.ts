@@ -52,24 +52,6 @@ async function undo(cli: Cli, id: string): Promise<string | null> {
   return (JSON.parse(ran.stdout) as { change?: string | null }).change ?? null
 }
 
-test('random changes are undone, and redone', {
-  tags: ['slow'],
-  timeout: 240_000,
-}, async ({ academy }) => {
-  const cli = await breaking(academy)
-  await fc.assert(
-    fc.asyncProperty(school, school, async (...schools) => {
-      const { before, after, ids } = await change(cli, schools)
-      const undos: string[] = []
-      for (const id of ids) undos.push((await undo(cli, id)) ?? '')
-      expect(await stateOf(cli)).toBe(before)
-      for (const id of undos.filter(Boolean).reverse()) await undo(cli, id)
-      expect(await stateOf(cli)).toBe(after)
-    }),
-    { numRuns: randomRuns(1, 12), endOnFailure: true },
-  )
-})
-
 test('an undo that is killed after any writes, and run again, returns to the state before', {
   tags: ['slow'],
   timeout: 240_000,
