@@ -53,25 +53,6 @@ test('groups are counted by people, not by rows, for each table', () => {
   rows.close()
 })
 
-test('rows of small groups are left out on request, and those of other groups stay', () => {
-  const only = { name: null, columns: ['courseId'] }
-  const rows = new PeopleRows({ ...how, suppressSmall: true }, [only])
-  for (const [person, course] of [
-    ['a', 1],
-    ['a', 1],
-    ['b', 1],
-    ['c', 1],
-    ['a', 2],
-    ['b', 2],
-  ] as const)
-    rows.add(rowOf(only, person, [course], { course }))
-  expect([...rows.batches()].flat()).toEqual(Array(4).fill({ course: 1 }))
-  expect(rows.groupNotes()).toEqual([
-    'Left out 2 rows of 1 group of fewer than 3 people with the same courseId',
-  ])
-  rows.close()
-})
-
 test('a pseudonym is the HMAC of kind and id that other programs calculate', () => {
   // python3: base64.b32encode(hmac.digest(key, b'learnctl pseudonym 1\0user\0usr_1', 'sha256')[:13]).lower()[:20]
   expect(pseudonyms.of('user', 'usr_1')).toBe('rvaljdjaxgsw5q6ozlhi')

