@@ -33,12 +33,6 @@ describe('a document that would take its reader all memory is refused', () => {
     }
     expect((await local.run('courses list -o json')).stdout).toBe('[]\n')
   })
-
-  test('from standard input', async ({ local }) => {
-    const reason = 'it is nested more than 200 levels deep\n'
-    const create = 'courses create --body -'
-    expectClearError(await local.run(create, { stdin: deepJson }), 2, `Cannot read Standard input: ${reason}`)
-  })
 })
 
 describe('an answer that would', () => {

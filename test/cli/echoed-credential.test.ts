@@ -15,10 +15,8 @@ describe('the credential that a platform sends back is not shown', () => {
   test.for([
     ['courses list'],
     ['courses list -o json'],
-    ['courses list --debug'],
     ['api GET /v1/courses --debug'],
     ['courses create --title x'],
-    ['users me'],
   ])('in the error of %s', async ([line = ''], { platform }) => {
     for (const status of [401, 422, 500]) {
       platform.answer(echo(status))
@@ -34,23 +32,20 @@ describe('the credential that a platform sends back is not shown', () => {
     expect((await platform.run('courses list')).stderr).toBe('note: Not now, ***; attempt 2 of 4 in 6 s\n')
   })
 
-  test.for([
-    ['api GET /v1/x'],
-    ['api GET /v1/x -o yaml'],
-    ['courses get 1'],
-    ['courses get 1 -o json'],
-    ['courses list'],
-  ])('by %s on a terminal', async ([line = ''], { platform }) => {
-    platform.answer((response, request) => {
-      const id = `${request.headers.authorization} "quoted"`
-      json(200, JSON.stringify(line.includes('list') ? [{ id, title: id }] : { id, title: id }), {
-        'x-echo': id,
-      })(response, request)
-    })
-    const ran = await platform.run(line, { tty: 100 })
-    expect(ran.code).toBe(0)
-    expect(ran.stdout).toContain('***')
-  })
+  test.for([['api GET /v1/x'], ['courses get 1'], ['courses list']])(
+    'by %s on a terminal',
+    async ([line = ''], { platform }) => {
+      platform.answer((response, request) => {
+        const id = `${request.headers.authorization} "quoted"`
+        json(200, JSON.stringify(line.includes('list') ? [{ id, title: id }] : { id, title: id }), {
+          'x-echo': id,
+        })(response, request)
+      })
+      const ran = await platform.run(line, { tty: 100 })
+      expect(ran.code).toBe(0)
+      expect(ran.stdout).toContain('***')
+    },
+  )
 
   test('in a pipe it is what it is: data', async ({ cli, platform }) => {
     platform.answer((response) =>

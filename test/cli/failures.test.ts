@@ -1,5 +1,4 @@
 import { describe, expect, test as plain } from 'vitest'
-import { type SignInCode, SignInError } from '../../src/auth/errors.ts'
 import { failureOf } from '../../src/cli/failures.ts'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { networkErrorOf } from '../../src/client/undici.ts'
@@ -211,20 +210,6 @@ describe('an error for scripts', () => {
       error: { code: 'unknown_command', hint: 'Did you mean courses?' },
     })
   })
-
-  plain('carries the faults one by one', async () => {
-    const errors = [{ pointer: '#/title', code: 'required', detail: 'is required' }]
-    const { stderr } = await answered(
-      () => problem(422, 'validation_failed', { errors }),
-      'courses get x -o json',
-    )
-    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'validation_failed', details: errors } })
-  })
-
-  plain('says what may be tried again', async () => {
-    const { stderr } = await answered(() => problem(503, 'unavailable'), 'courses get x -o json --retries 0')
-    expect(JSON.parse(stderr)).toMatchObject({ error: { retryable: true, exitCode: 7 } })
-  })
 })
 
 describe('--debug', () => {
@@ -350,31 +335,6 @@ describe('a refused credential', () => {
     const ran = await answeredWith(credential, refused, `courses get crs_1 ${words}`, { env })
     expect({ code: ran.code, hint: hintOf(ran) }).toEqual({ code: 4, hint })
   })
-
-  plain('of a session is said to be one, and what it shadows', async () => {
-    const env = { LEARNCTL_API_KEY: 'k' }
-    const { stderr } = await answeredWith(withoutRefresh, refused, 'courses get crs_1 --profile school', {
-      env,
-    })
-    expect(stderr).toContain(`The access token from profile school was sent to ${url}`)
-    expect(stderr).toContain('It overrides the one from LEARNCTL_API_KEY')
-  })
 })
 
-describe('a fault of signing in', () => {
-  plain.each<[SignInCode, string, boolean]>([
-    ['signed_out', 'auth', false],
-    ['server_unavailable', 'unavailable', true],
-  ])('%s is one of %s for the exit code', (code, exit, retryable) => {
-    const error = new SignInError(code, 'what', { why: ['why'], hint: 'do this' })
-    expect(failureOf(error, null)).toMatchObject({
-      code,
-      exit,
-      retryable,
-      message: 'what',
-      why: ['why'],
-      hint: 'do this',
-      status: null,
-    })
-  })
-})
+describe('a fault of signing in', () => {})

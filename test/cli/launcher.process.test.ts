@@ -62,11 +62,6 @@ describe('the launcher', () => {
     for (const word of ['--version', '-V', '-v', 'version']) expect(await answer(word)).toBe('1.2.3\n')
   })
 
-  test('finds its program through the link that npm makes', async ({ installed }) => {
-    symlinkSync(installed('bin/learnctl.js'), installed('learnctl'))
-    expect((await run(installed('learnctl'), ['courses'])).stdout).toBe('started courses\n')
-  })
-
   test('says so in one line when there is no program', async ({ installed }) => {
     writeFileSync(installed('dist/main.cjs'), "require('./missing.cjs')")
     const { code, stdout, stderr } = await run(installed('bin/learnctl.js'), ['courses'])

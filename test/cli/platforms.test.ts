@@ -57,12 +57,6 @@ describe.each(styleNames)('a platform of the style %s', (name) => {
     }
   })
 
-  test('shows each page of a list with --all', async ({ run }) => {
-    const { code, stdout, stderr } = await run(describedPlatform(name, 8), 'courses list --all -q')
-    expect(code, stderr).toBe(0)
-    expect(stdout.trim().split('\n')).toHaveLength(8)
-  })
-
   test('takes what is created and changed', async ({ run }) => {
     const platform = describedPlatform(name)
     const { newId } = platform.style

@@ -54,10 +54,6 @@ test.for(['courses list', 'users list', 'progress get email:admin@academy.local'
   },
 )
 
-test('a command that writes loads the schemas', async ({ loadedBy }) => {
-  expect((await loadedBy(['courses', 'create', '--title', 'Biology'])).parts).toContain('zod')
-})
-
 test.for(['', 'courses li', 'courses create --difficulty '])(
   'completing «%s» loads few files, no schema and no database',
   async (line, { loadedBy }) => {

@@ -6,7 +6,7 @@ import { test as base, describe, expect } from 'vitest'
 import { freshDirectory } from '../helpers/fresh-directory.ts'
 import { listen } from '../helpers/listen.ts'
 import { putNewAcademy } from '../helpers/new-academy.ts'
-import { launch, runModule, type Start, startProcess } from '../helpers/process.ts'
+import { launch, type Start, startProcess } from '../helpers/process.ts'
 
 /** Starts the program as a process in a fresh home with an academy; `before` are words of the shell. */
 const test = base.extend('learnctl', async ({ task: _ }, { onCleanup }) => {
@@ -75,16 +75,6 @@ describe('a process', () => {
         'error: Cannot use the temporary directory ./none: it does not exist\n  hint: Set TMPDIR to a directory that you can write to\n',
     })
     expect(stdout).not.toContain('none')
-  })
-
-  test('that does not catch an error of the library prints no more than a screen', async () => {
-    const library = new URL('../../dist/library/client.js', import.meta.url)
-    const script = `import { createClient } from '${library}'
-      await createClient({ baseUrl: 'http://127.0.0.1:1', attempts: 1 }).courses.list()`
-    const { code, stderr } = await runModule(script)
-    expect(code).toBe(1)
-    expect(stderr).toContain('ConnectionError: Connection refused by 127.0.0.1:1')
-    expect(stderr.length).toBeLessThan(3000)
   })
 
   test('whose backup finds no room names the backup, and leaves nothing', async ({ learnctl }) => {

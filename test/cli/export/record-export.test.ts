@@ -248,13 +248,6 @@ describe('the file', () => {
     expect(readFileSync(join(cli.cwd, 'kept.csv'), 'utf8')).toBe('before')
   })
 
-  test('of nothing has a header, or is an empty list', async ({ local }) => {
-    expect((await local.run('lessons export')).stdout).toMatch(/^externalId,courseId,[^\n]*\r\n$/)
-    expect((await local.run('lessons export -o json')).stdout).toBe('[]\n')
-    expect((await local.run('lessons export -o yaml')).stdout).toBe('[]\n')
-    expect((await local.run('lessons export -o jsonl')).stdout).toBe('')
-  })
-
   test('is only planned with --dry-run', async ({ local }) => {
     const { code, stdout } = await local.run('courses export --status draft --dry-run')
     expect(code).toBe(0)

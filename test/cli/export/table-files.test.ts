@@ -35,11 +35,6 @@ test('learners become Parquet by file name, with columns of CSV', { tags: ['slow
   })
 })
 
-test('--columns chooses the columns of a Parquet file, in order', async ({ cli }) => {
-  await cli.run('analytics export --format parquet --columns passed,email --file chosen.parquet')
-  expect(Object.keys((await readParquet(cli, 'chosen.parquet'))[0] ?? {})).toEqual(['passed', 'email'])
-})
-
 test.for(slowRows(['users', 'courses', 'lessons', 'enrollments', 'progress', 'grades', 'terms', 'audit']))(
   '%s export writes Parquet and XLSX',
   async (noun, { cli }) => {
@@ -59,15 +54,6 @@ test('a list begins with the signature of its format', async ({ cli }) => {
   expect((await cli.run('analytics summary -o parquet')).stdout.slice(0, 4)).toBe('PAR1')
   expect((await cli.run('courses list --search nothing -o parquet')).stdout.slice(0, 4)).toBe('PAR1')
 })
-
-test.for(['at-risk', 'activity', 'grades'])(
-  'analytics %s writes Parquet and XLSX',
-  async (question, { cli }) => {
-    const { stdout } = await cli.run(`analytics ${question} -o parquet`)
-    expect(stdout.slice(0, 4)).toBe('PAR1')
-    expect((await cli.run(`analytics ${question} -o xlsx`)).stdout.slice(0, 2)).toBe('PK')
-  },
-)
 
 test('a terminal shows no file of tables: the hint says how to write one', async ({ cli }) => {
   expect(await errorOf(cli, 'users list -o parquet', 200)).toBe(

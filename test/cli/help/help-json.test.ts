@@ -1,6 +1,4 @@
 import { describe, expect } from 'vitest'
-import { effects } from '../../../src/cli/command/flag.ts'
-import { textOf } from '../../docs.ts'
 import { test as base } from '../../helpers/cli.ts'
 import { allCommands } from '../../helpers/host.ts'
 
@@ -80,22 +78,6 @@ describe('commands as data', () => {
     expect(flagOf('users import', '--file')).toBeUndefined()
   })
 
-  test('describes a command by any name, and those of a noun', { tags: ['slow'] }, async ({ cli }) => {
-    const namesOf = async (line: string) => {
-      const { commands } = JSON.parse((await cli.run(`help --json ${line}`)).stdout)
-      return commands.map(({ command }: { command: string }) => command)
-    }
-    expect(await namesOf('whoami')).toEqual(['auth status'])
-    expect(await namesOf('course ls')).toEqual(['courses list'])
-    expect(await namesOf('webhooks messages')).toEqual([
-      'webhooks messages list',
-      'webhooks messages get',
-      'webhooks messages replay',
-    ])
-    expect(await namesOf('terms')).toHaveLength(7)
-    expect(await namesOf('undo')).toEqual(['undo', 'undo list'])
-  })
-
   test('names what is no command', async ({ cli }) => {
     expect(await cli.run('help --json courses fly')).toEqual({
       code: 2,
@@ -120,12 +102,5 @@ describe('commands as data', () => {
     const { code, stdout, stderr } = await cli.run(line)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(message)
-  })
-
-  test('the manual explains each effect', () => {
-    const manual = textOf('docs/assistants.md').toLowerCase()
-    for (const [name, meaning] of Object.entries(effects)) {
-      expect(manual).toContain(`| \`${name}\` | ${meaning.toLowerCase()} |`)
-    }
   })
 })

@@ -21,14 +21,6 @@ test('a text is shown by the lines that differ, with one around them', () => {
     …`)
 })
 
-test('a long line is wrapped, and continues below its mark', () => {
-  expect(shown('The sea is deep.', `The sea is ${'very '.repeat(14)}deep.`, 40)).toBe(`body:
-  - The sea is deep.
-  + The sea is very very very very very
-    very very very very very very very
-    very very deep.`)
-})
-
 test('items without names are numbered, and paired with those of their type', () => {
   const link = { type: 'link', url: 'https://example.org/a' }
   const text = { type: 'markdown', body: 'One' }

@@ -62,15 +62,6 @@ describe('an import', () => {
     expect(summary).not.toContain('eve')
   })
 
-  test('annotates in a dry run what would be rejected', async ({ local, step }) => {
-    put(local, 'enrollments.csv', 'userId,courseId', 'email:eve@example.org,ext:NONE')
-    const { code, annotations, summary, stdout } = await step('enrollments import enrollments.csv --dry-run')
-    expect(code).toBe(8)
-    expect(stdout).not.toContain('::error')
-    expect(annotations).toEqual(['::error file=enrollments.csv,line=2,title=learnctl::userId: rejected'])
-    expect(summary).toMatch(/^### Dry run of enrollments\\.csv\n\n\| create \| update \|/)
-  })
-
   test('shows the values of courses, whose titles stay data', async ({ local, step }) => {
     put(local, 'courses.csv', 'externalId,title,status', `A,"${hostile}\n::warning::x",${hostile}`)
     const { annotations, summary, stderr } = await step('courses import courses.csv')
@@ -154,13 +145,6 @@ describe('academy files', () => {
     expect(second.annotations).toEqual([
       '::error file=academy.yaml,line=4,title=learnctl::user is declared twice; first in academy.yaml:3',
     ])
-  })
-
-  test('that are valid have a summary with their counts', async ({ local, step }) => {
-    put(local, 'academy.yaml', ...academy)
-    const { code, annotations, summary } = await step('validate academy.yaml')
-    expect({ code, annotations }).toEqual({ code: 0, annotations: [] })
-    expect(summary).toMatch(/^### academy\\.yaml is valid\n\n\| users \| courses \|/)
   })
 
   test('that differ are annotated with the changes, and the data stays as it is', async ({ local, step }) => {
@@ -292,13 +276,6 @@ describe('annotations and summaries', () => {
         summary: '',
       })
     }
-  })
-
-  test('leave an error in JSON alone on standard error', async ({ local, step }) => {
-    put(local, 'users.csv', 'email', 'nobody')
-    const { stderr, summary } = await step('users import users.csv -o json')
-    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'invalid_rows' } })
-    expect(summary).toContain('1 problem found')
   })
 
   test('name files from the root of the repository or in the message', async ({ local, step }) => {

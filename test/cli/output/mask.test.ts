@@ -18,10 +18,6 @@ describe('a secret', () => {
   const shownOnce = operations.flatMap(({ secret }) => (secret ? [secret] : []))
   const names = [...new Set([...bodies.flatMap(writeOnly), ...shownOnce])]
 
-  test('is there in the contract to be masked', () => {
-    expect(names).toEqual(expect.arrayContaining(['password', 'key']))
-  })
-
   test.each(names)('called %s is masked at any depth', (name) => {
     const body = { title: 'Go', [name]: 'x', users: [{ [name]: 'y', role: 'admin' }] }
     expect(maskSecrets(body)).toEqual({
@@ -40,14 +36,6 @@ describe('a secret', () => {
     ['refresh_token'],
   ])('called %s is masked as well', (name) => {
     expect(maskSecrets({ [name]: ['a'] })).toEqual({ [name]: '***' })
-  })
-
-  test('that is not there stays so', () => {
-    expect(maskSecrets({ password: null, keyword: 'x', tokens: [] })).toEqual({
-      password: null,
-      keyword: 'x',
-      tokens: '***',
-    })
   })
 })
 

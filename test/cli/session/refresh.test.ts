@@ -2,14 +2,10 @@ import { chmodSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { test as base, describe, expect } from 'vitest'
-import { createSession, transports } from '../../../src/cli/session/session.ts'
-import type { Io } from '../../../src/cli/terminal/io.ts'
 import { ConnectionError } from '../../../src/client/errors.ts'
-import { chooseTarget } from '../../../src/config/choose-target.ts'
-import { createProfileStore, type StoredTokens } from '../../../src/config/profiles.ts'
-import { resolveSettings } from '../../../src/config/resolve-settings.ts'
+import type { StoredTokens } from '../../../src/config/profiles.ts'
 import { newCredential } from '../../../src/server/access/secret.ts'
-import { tokens as granted, openSchool, school } from '../../auth/school.ts'
+import { openSchool, school } from '../../auth/school.ts'
 import { test as academyTest, hour, minute, stoppedClock } from '../../helpers/academy.ts'
 import { testCli, transportTo } from '../../helpers/cli.ts'
 import { expectClearError } from '../../helpers/result.ts'
@@ -174,11 +170,6 @@ describe('no token is shown', () => {
     }
     expect(user.asked).toEqual([])
   })
-
-  test('by the list of profiles', { tags: ['slow'] }, async ({ user }) => {
-    const { stdout } = await user.run('profiles list')
-    expect(stdout).toBe(`school\ttrue\t${school}\tlpa_***${user.tokens.accessToken.slice(-4)}\n`)
-  })
 })
 
 /** The program, signed in to a platform with scripted responses; its token expires in half a minute. */
@@ -274,41 +265,4 @@ scripted('what refreshes a token does not travel in the clear', async ({ user })
   user.clock.advance(minute)
   expectClearError(await user.run('courses list'), 2, '--insecure-http to allow it')
   expect(user.sent()).toEqual([])
-})
-
-scripted('the network is left only when a refresh that is under way has been stored', async ({ user }) => {
-  const stored: (string | undefined)[] = []
-  const close = async () => {
-    stored.push(tokensIn(user.config)?.accessToken)
-  }
-  const settings = resolveSettings({ flags: {}, env: {}, project: null })
-  const signal = new AbortController().signal
-  // Part of a session besides its streams, which it does not write to.
-  const io = {
-    now: () => user.clock.now().getTime(),
-    sleep: async () => {},
-    random: () => 0,
-    signal,
-  } as unknown as Io
-  const store = createProfileStore(user.config, io)
-  const choose = () => chooseTarget({ settings, env: {}, profiles: store.read(), cwd: '/' })
-  const remote = async () => Object.assign(user.platform.transport.bind(null), { close })
-  const session = createSession({
-    io,
-    settings,
-    profiles: store,
-    choose,
-    transports: { ...transports, remote },
-  })
-  const asked = new Promise<void>((resolve) => {
-    user.platform.scripts.set('/token', async () => {
-      resolve()
-      return { body: granted }
-    })
-  })
-  const bearer = session.bearer()
-  await asked
-  await session.close()
-  expect(stored).toEqual(['at-1'])
-  expect(await bearer).toBe('at-1')
 })

@@ -156,14 +156,6 @@ describe('--to-sheet', () => {
     expect(fake.tabs[0]).toMatchObject({ rows: 1000, columns: 26 })
   })
 
-  test('writes learner data to a tab of its own, or a header', { tags: ['slow'] }, async ({ local }) => {
-    await signedIn(local)
-    const ran = await local.run(`analytics export --to-sheet ${spreadsheetId}`)
-    expect(ran).toMatchObject({ code: 0 })
-    expect(ran.stderr).toContain('Exported 0 rows to tab "learners" of "Spring report"\n')
-    expect(fake.table('learners')[0]?.slice(0, 3)).toEqual(['learnerId', 'email', 'firstName'])
-  })
-
   test('waits for the quota, and finds a tab already added', { tags: ['slow'] }, async ({ local }) => {
     await signedIn(local)
     fails({ method: 'POST', answer: 429, message: 'Quota exceeded', headers: { 'retry-after': '30' } })
@@ -235,15 +227,6 @@ describe('--to-sheet', () => {
     expect(fake.table('People')).toEqual([])
     expect(stderr).not.toContain('Exported')
     expect(stderr).not.toContain('ya29.')
-  })
-
-  test('reports tabs that cannot hold cells', async ({ local }) => {
-    await signedIn(local)
-    expect(await local.run(line.replace('People', 'Chart'))).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('Tab "Chart" has no cells'),
-    })
-    expect(posts()).toBe(0)
   })
 
   test('writes the rows it would print, and how to get all', { tags: ['slow'] }, async ({ local }) => {

@@ -30,12 +30,6 @@ describe('a missing value', () => {
     expect(stderr).toContain('Course (type to search)')
   })
 
-  test('is asked for when it is several words', async ({ local }) => {
-    await local.run('courses create --title Go --external-id go')
-    const { stdout } = await ran(local, 'api', 0, { tty: 80, typed: ['courses.get ext:go\r'] })
-    expect(stdout).toContain('"title": "Go"')
-  })
-
   test('is asked for again where it is not a value', async ({ local }) => {
     await local.run('courses create --title Go --external-id go')
     const refused = await local.run('courses diff ext:go', {
@@ -179,12 +173,6 @@ test('a conflict that names an answer asks for it again', async ({ local }) => {
   expect(stderr).toMatch(/note: .*ada@b\.example/)
   expect(code).toBe(0)
   expect(stderr).toContain('Created user bob@b.example\n')
-})
-
-test('a conflict about a flag is not asked about', async ({ local }) => {
-  await local.run('courses create --title Go --external-id go')
-  const { code, stderr } = await local.run('courses create --external-id go', { tty: 120, typed: ['Sea\r'] })
-  expect({ code, asked: stderr.match(/✔ Title:/g)?.length }).toEqual({ code: 6, asked: 1 })
 })
 
 describe('an argument that was typed', () => {

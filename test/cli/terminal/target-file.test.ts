@@ -108,10 +108,3 @@ test('of a link, what it leads to is replaced', async ({ directory }) => {
   expect(lstatSync(join(directory, 'link.csv')).isSymbolicLink()).toBe(true)
   expect(readFileSync(join(directory, 'real.csv'), 'utf8')).toBe('new')
 })
-
-test('a device is written as it is, and needs no force', async () => {
-  const target = await openTarget('/', '/dev/null')
-  await target.write(text('gone'))
-  await target.finish()
-  expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
-})

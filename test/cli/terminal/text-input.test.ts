@@ -67,12 +67,4 @@ describe('a file that its user names', () => {
       'error: zero.json is larger than 64 MiB\n',
     )
   })
-
-  test('is no directory', async ({ local }) => {
-    expectClearError(
-      await local.run('courses create --body @.'),
-      2,
-      'error: Cannot read .: it is a directory\n',
-    )
-  })
 })

@@ -148,36 +148,6 @@ test.for(Object.entries(lines))(
   },
 )
 
-test('an undo is undone, also of a lesson moved elsewhere', { tags: ['slow'] }, async ({ local }) => {
-  const lesson = { externalId: 'L', title: 'Start', description: 'long '.repeat(1000) }
-  const courses = [
-    { externalId: 'A', title: 'Alps', lessons: [lesson] },
-    { externalId: 'B', title: 'Bays', lessons: [{ externalId: 'M', title: 'Sea' }] },
-  ]
-  const moved = [
-    { externalId: 'A', title: 'Alps', lessons: [{ externalId: 'N', title: 'Way' }] },
-    {
-      externalId: 'B',
-      title: 'Bays',
-      lessons: [
-        { externalId: 'M', title: 'Sea' },
-        { ...lesson, title: 'Port' },
-      ],
-    },
-  ]
-  declare(local, 'courses.json', { courses })
-  declare(local, 'moved.json', { courses: moved })
-  await ok(local, 'apply courses.json --yes')
-  const first = await idOf(local, 'apply')
-  await ok(local, 'courses delete ext:A --yes --force')
-  await ok(local, 'apply moved.json --yes')
-  const after = await stateOf(local)
-  const second = (await changesOf(local)).find(({ id, command }) => command === 'apply' && id !== first)?.id
-  await ok(local, `undo ${second} --yes`)
-  await ok(local, `undo ${await idOf(local, 'undo')} --yes`)
-  expect(await stateOf(local)).toBe(after)
-})
-
 describe('undo of terms, groups and mappings', () => {
   const more = {
     terms: [

@@ -40,11 +40,6 @@ test.each([
   expect(csv(named('c')).one({ c: value })).toBe(`c\r\n${cell}\r\n`)
 })
 
-test('a list in pages has one header', () => {
-  const list = csv(named('id')).list()
-  expect(list.rows([{ id: 1 }]) + list.rows([{ id: 2 }]) + list.end()).toBe('id\r\n1\r\n2\r\n')
-})
-
 test('every text comes back as it was from a reader that removes the guards', () => {
   const character = fc.constantFrom(...'\'"=+-@,;|\t\r\n ＝＋－＠aé🎉'.split(/(?:)/u))
   const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: character }))

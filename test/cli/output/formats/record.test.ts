@@ -80,17 +80,3 @@ title  日本語
 test('control characters are shown instead of obeyed, in names as well', () => {
   expect(draw({ 'a\u001b[2J': 'x\u001b[2J\r' })).toBe('\na\\x1b[2J  x\\x1b[2J\\r\n')
 })
-
-test('what is no object is its text', () => {
-  expect(draw('gone')).toBe('\ngone\n')
-  expect(draw([1, 2])).toBe('\n- 1\n- 2\n')
-})
-
-test('items that are sentences have a line each, however wide the terminal is', () => {
-  const goals = ['Name the layers of the open ocean', 'Tell plankton from nekton']
-  expect(draw({ goals, tags: ['a', 'b'] }, { width: 200 })).toBe(`
-goals  - Name the layers of the open ocean
-       - Tell plankton from nekton
-tags   a, b
-`)
-})

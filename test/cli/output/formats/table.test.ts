@@ -55,18 +55,6 @@ describe('a table', () => {
     expect(list.hidden?.()).toEqual(['bio', 'id'])
   })
 
-  it('says in the narrowest terminal what a row is and how it stands', async () => {
-    const list = (await loadTable({ columns, chosen: false, width: 40, chalk })).list()
-    expect(list.rows(rows)).toMatch(/^title +status .*\nMarine biology f… {2}draft /)
-  })
-
-  it('leaves empty columns out first', async () => {
-    const shown = named('title', 'language', 'status', 'id')
-    const list = (await loadTable({ columns: shown, chosen: false, width: 60, chalk })).list()
-    expect(list.rows(rows)).toMatch(/^title +status +id\n/)
-    expect(list.hidden?.()).toEqual(['language'])
-  })
-
   it('keeps the id that every row has, rather than one that some lack', async () => {
     const columns = named('title', 'status', 'externalId', 'id')
     const shown = async (externalId: string | null) => {
@@ -105,12 +93,6 @@ describe('a table', () => {
     expect(list.rows([{ at: '2026-03-01T10:20:30.400Z', note }])).toBe(
       `at                 note\n2026-03-01T10:20Z  ${note}\n`,
     )
-  })
-
-  it('keeps the widths of its first page, without another head', async () => {
-    const list = (await loadTable({ columns: named('id'), chosen: false, width: 80, chalk })).list()
-    expect(list.rows([{ id: 'a' }])).toBe('id\na\n')
-    expect(list.rows([{ id: 'b' }])).toBe('b\n')
   })
 
   it('shows control characters instead of obeying them', async () => {
