@@ -136,16 +136,16 @@ export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
       const isBack = taken.isDeleted
         ? (noun !== 'lesson' || (await courseOf('deleted_lessons', taken.id)) === body['courseId']) &&
           (await isRestored(perform, kind, taken.id))
-        : noun === 'lesson' && (await isReturned(await courseOf('lessons', taken.id)))
+        : (noun === 'lesson' || noun === 'group') && (await isReturned(await courseOf(`${noun}s`, taken.id)))
       if (!isBack) throw error
       restored.set(taken.id, step)
       return taken.id
     }
   }
 
-  async function courseOf(table: 'lessons' | 'deleted_lessons', lessonId: string): Promise<string> {
-    const row = await database.one<Row & { course_id: string }>(
-      sql`select course_id from ${raw(table)} where id = ${lessonId}`,
+  async function courseOf(table: 'lessons' | 'groups' | 'deleted_lessons', id: string): Promise<string> {
+    const row = await database.one<Row & { course_id: string | null }>(
+      sql`select course_id from ${raw(table)} where id = ${id}`,
     )
     return row?.course_id ?? ''
   }

@@ -340,6 +340,25 @@ test('unfinished undos of one change are continued in their order', async ({ rem
   expect((await admin.get('/v1/courses/ext:A')).body.title).toBe('Alps')
 })
 
+test('an undone academy file is applied again, with the groups of its courses', async ({ local }) => {
+  const stdin = `learnctl: 1
+users: [{externalId: u, email: u@b.example}]
+courses: [{externalId: A, title: A}]
+groups: [{externalId: H, name: H, course: A, members: [u]}, {externalId: W, name: W}]
+`
+  const run = async (line: string) => {
+    const ran = await local.run(line, { stdin })
+    expect(ran.code, ran.stderr).toBe(0)
+    return ran
+  }
+  for (const _ of ['first', 'again', 'a third time']) {
+    await run('apply - --yes')
+    await run('diff -')
+    await run('undo last --yes')
+    expect((await run('groups list -q')).stdout).toBe('')
+  }
+})
+
 test('undo list leaves out changes that changed nothing, unless --all is given', async ({ local }) => {
   const users = { stdin: 'externalId,email,firstName\n1,a@b.example,A\n' }
   for (const _ of [1, 2, 3]) await local.run('users import -', users)
