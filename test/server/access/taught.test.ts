@@ -179,6 +179,36 @@ test('what is taken is reported to instructors, and by whom only if they see it'
   expect(await ask()).toMatchObject([{ id: learners['anna'] }, { id: courses['Music'] }])
 })
 
+test.for(['fail', 'skip', 'update'])(
+  'a batch of users with onExists %s tells an instructor nothing of those whom they do not see',
+  async (onExists, { admin, analyst, instructor, school: { learners, teach } }) => {
+    await admin.put(`/v1/users/${analyst.id}`, { externalId: 'x-staff', email: 'staff@school.example' })
+    const items = [
+      { externalId: 'x-anna', email: 'q@q.example' },
+      { externalId: 'x-q', email: 'ben@school.example' },
+      { email: 'CLEO@school.example' },
+      { externalId: 'x-staff', email: 'r@q.example' },
+    ]
+    const ask = async () => instructor.post('/v1/users/batch', { onExists, items })
+    const hidden = await ask()
+    for (const result of hidden.body.results) {
+      expect(result).toMatchObject({ status: 409, code: 'duplicate' })
+      expect(result).not.toHaveProperty('id')
+    }
+    for (const text of [...Object.values(learners), analyst.id, 'anna@', 'staff@'])
+      expect(hidden.text).not.toContain(text)
+    await teach(instructor.id, 'Music')
+    const [seen] = (await ask()).body.results
+    expect(seen).toMatchObject(
+      {
+        fail: { status: 409, id: learners['anna'] },
+        skip: { status: 200, id: learners['anna'], code: 'skipped' },
+        update: { status: 403, detail: 'Role instructor cannot change user anna@school.example.' },
+      }[onExists] ?? {},
+    )
+  },
+)
+
 const filters = [
   '',
   '&include_total=true',
@@ -209,6 +239,29 @@ test.for(['json', 'csv', 'ndjson'])(
     }
   },
 )
+
+test('lists and totals are of the courses one teaches', { tags: ['slow'] }, async ({
+  instructor,
+  school,
+}) => {
+  await school.teach(instructor.id, 'Logic')
+  await school.teach(instructor.id, 'Music')
+  const emails = async (path: string) => {
+    const { body } = await instructor.get(path)
+    return body.data.map((one: { userEmail?: string; email?: string }) => one.userEmail ?? one.email)
+  }
+  const [anna, cleo] = ['anna@school.example', 'cleo@school.example']
+  expect((await instructor.get('/v1/enrollments?include_total=true')).body.total).toBe(5)
+  expect(await emails('/v1/enrollments?role=learner&sort=createdAt')).toEqual([anna, anna, cleo])
+  expect(await emails('/v1/users?sort=email&role=learner')).toEqual([anna, cleo])
+  expect((await instructor.get('/v1/users?include_total=true')).body.total).toBe(3)
+  expect(await emails('/v1/progress')).toEqual([anna, anna])
+  expect(await emails(`/v1/learners/ext:x-anna/progress`)).toEqual([anna, anna])
+  expect(await emails('/v1/progress/history')).toEqual([anna, anna])
+  expect(await emails('/v1/grades?sort=createdAt')).toEqual([anna, anna])
+  for (const { courseTitle } of (await instructor.get('/v1/grades')).body.data)
+    expect(courseTitle).not.toBe('Zoology')
+})
 
 test('a lesson moves to no course of other instructors', async ({ instructor, school: { courses } }) => {
   const { body: course } = await instructor.post('/v1/courses', { title: 'Algebra' })

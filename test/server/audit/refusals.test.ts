@@ -51,6 +51,18 @@ test('an expired or revoked key or token is recorded by id', async ({ academy, a
   expect(JSON.stringify(entries)).not.toContain(long.key)
 })
 
+test('a forbidden page of the dashboard is recorded', async ({ admin, learner, flow }) => {
+  await flow.consent(learner)
+  await flow.browser.open('/dashboard/audit')
+  expect(await entriesOf(admin, 'noun=request')).toMatchObject([
+    {
+      userId: learner.id,
+      credential: 'browser',
+      after: { operation: 'GET /dashboard/audit', code: 'forbidden' },
+    },
+  ])
+})
+
 test('a wrong current password is recorded everywhere', async ({ academy, admin, learner }) => {
   await givePassword(academy, learner.id)
   const currentPassword = 'incorrect horse battery'

@@ -93,6 +93,13 @@ test('a rolled back change queues nothing, and a batch queues an event for each 
   ])
 })
 
+test('messages about a user are deleted when the user is erased', async ({ admin }) => {
+  const queued = await subscribed(admin, ['user.*'])
+  const { body } = await admin.post('/v1/users', { email: 'ada@school.example', externalId: 'S-1' })
+  await admin.delete(`/v1/users/${body.id}?erase=true`)
+  expect(await queued()).toEqual([{ type: 'user.erased', subject: body.id, data: { id: body.id } }])
+})
+
 test('the longest texts make a body of less than 20 kB', async ({ admin }) => {
   const queued = await subscribed(admin, ['grade.updated'])
   const long = (length: number) => '\u{1F600}'.repeat(length / 2)

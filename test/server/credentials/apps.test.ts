@@ -1,10 +1,21 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { describe, expect } from 'vitest'
 import { isCredential } from '../../../src/codec/credential-text.ts'
 import { digest } from '../../../src/server/access/secret.ts'
 import { type Person, start, test } from '../../helpers/academy.ts'
+import { createGrant } from '../../helpers/signed-in.ts'
 
 const reader = { name: 'Report reader', redirectUris: ['https://reports.school.example/cb'] }
+
+/** Tables with rows of an application. */
+const tables = [
+  'grants',
+  'authorization_codes',
+  'access_tokens',
+  'refresh_tokens',
+  'device_codes',
+  'oauth_clients',
+] as const
 
 function register(admin: Person, redirectUris: unknown, more: object = {}) {
   return admin.post('/v1/apps', { name: 'App', redirectUris, ...more })
@@ -38,6 +49,19 @@ test('a public application has no secret', async ({ academy, admin }) => {
   expect(row).toMatchObject({ is_public: 1, secret_hash: null })
 })
 
+test('a repeated Idempotency-Key registers nothing, and shows no secret', async ({ academy, admin }) => {
+  const headers = { 'idempotency-key': 'register' }
+  const first = await admin.post('/v1/apps', reader, headers)
+  const again = await admin.post('/v1/apps', reader, headers)
+  expect(again.headers.get('idempotent-replayed')).toBe('true')
+  expect(again).toMatchObject({ status: 201, body: { ...first.body, clientSecret: null } })
+  expect(again.headers.get('location')).toBe(first.headers.get('location'))
+  expect((await admin.get('/v1/apps?include_total=true')).body.total).toBe(2)
+  expect(JSON.stringify(await academy.database.all(sql`select * from idempotency`))).not.toContain(
+    first.body.clientSecret,
+  )
+})
+
 test('the client that learnctl is itself is there from the start, and stays', async ({ admin }) => {
   expect((await admin.get('/v1/apps')).body.data).toEqual([
     {
@@ -51,6 +75,45 @@ test('the client that learnctl is itself is there from the start, and stays', as
   ])
   expect(await admin.delete('/v1/apps/learnctl')).toMatchObject({ status: 403, body: { code: 'forbidden' } })
   expect((await admin.get('/v1/apps')).body.data).toHaveLength(1)
+})
+
+test('a deleted application takes what is its own along', async ({ academy, admin, learner }) => {
+  const { clientId } = (await admin.post('/v1/apps', reader)).body
+  const rows = () =>
+    Promise.all(
+      tables.map(async (table) => (await academy.database.all(raw(`select 1 from ${table}`))).length),
+    )
+  const { id: other } = await createGrant(academy, { userId: learner.id })
+  expect(await rows()).toEqual([1, 0, 1, 1, 0, 2])
+  const { accessToken } = await createGrant(academy, { userId: learner.id, clientId })
+  const program = academy.bearer(`Bearer ${accessToken}`)
+  expect((await program.get('/v1/grants')).status).toBe(200)
+  await academy.database.run(sql`
+    insert into authorization_codes (hash, client_id, user_id, redirect_uri, scopes, expires_at)
+    values ('code', ${clientId}, ${learner.id}, 'https://reports.school.example/cb', '["read"]', ${start})`)
+  await academy.database.run(sql`
+    insert into device_codes (hash, user_code_hash, client_id, scopes, expires_at, interval_seconds)
+    values ('device', 'BCDFGHJK', ${clientId}, '["read"]', ${start}, 5)`)
+  expect(await rows()).toEqual([2, 1, 2, 2, 1, 2])
+  expect((await admin.delete(`/v1/apps/${clientId}`)).status).toBe(204)
+  expect(await program.get('/v1/grants')).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
+  expect(await rows()).toEqual([1, 0, 1, 1, 0, 1])
+  expect((await learner.get('/v1/grants')).body.data).toMatchObject([{ id: other }])
+  expect(await admin.delete(`/v1/apps/${clientId}`)).toMatchObject({
+    status: 404,
+    body: { code: 'not_found' },
+  })
+})
+
+test('applications are listed page by page, the newest first', async ({ admin, clock }) => {
+  for (const name of ['a', 'b', 'c']) {
+    clock.advance(1000)
+    await register(admin, ['https://a.example/cb'], { name })
+  }
+  const first = await admin.get('/v1/apps?limit=3&include_total=true')
+  expect(first.body).toMatchObject({ data: [{ name: 'c' }, { name: 'b' }, { name: 'a' }], total: 4 })
+  const second = await admin.get(`/v1/apps?limit=3&cursor=${first.body.nextCursor}`)
+  expect(second.body).toMatchObject({ data: [{ clientId: 'learnctl' }], nextCursor: null })
 })
 
 describe('a redirect URI', () => {

@@ -132,3 +132,11 @@ test('a key is revoked after a question', async ({ academy, analyst, signIn }) =
   expect(done.html).not.toMatch(/Revoke<span class="unseen"> nightly/)
   expect((await key.get('/v1/user/profile')).status).toBe(401)
 })
+
+test('keys of other users do not appear', async ({ academy, admin, analyst, signIn }) => {
+  const other = await academy.person('learner')
+  await admin.post('/v1/keys', { name: 'of another', userId: other.id })
+  for (const person of [analyst, admin]) {
+    expect((await (await signIn(person)).open('/dashboard/keys')).text).not.toContain('of another')
+  }
+})

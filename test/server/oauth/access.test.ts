@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
+import { newCredential } from '../../../src/server/access/secret.ts'
 import { day, hour, minute, type Person } from '../../helpers/academy.ts'
-import { openFlow, password, register, test } from './flow.ts'
+import { givePassword, openFlow, password, register, type Tokens, test } from './flow.ts'
 
 test('an access token acts as its owner, within its scopes', async ({ academy, flow, instructor }) => {
   const { access_token } = await flow.tokens(instructor, { scope: 'read' })
@@ -27,6 +28,24 @@ test('an access token is good for an hour, then expired', async ({ academy, admi
   const late = await bearer.get('/v1/courses')
   expect(late).toMatchObject({ status: 401, body: { code: 'token_expired' } })
   expect(late.headers.get('www-authenticate')).toMatch(/^Bearer realm="learnctl", error="invalid_token", /)
+})
+
+test('an access token never issued is 401, and counts as failed', async ({ academy, admin, flow }) => {
+  const { access_token } = await flow.tokens(admin)
+  for (const token of [newCredential('accessToken'), access_token.slice(0, -1), `${access_token}a`]) {
+    const answer = await academy.bearer(`Bearer ${token}`).get('/v1/courses')
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
+  }
+  const stranger = academy.bearer(`Bearer ${newCredential('accessToken')}`)
+  for (let count = 3; count < 20; count += 1) expect((await stranger.get('/v1/courses')).status).toBe(401)
+  expect((await stranger.get('/v1/courses')).status).toBe(429)
+  expect((await academy.bearer(`Bearer ${access_token}`).get('/v1/courses')).status).toBe(200)
+})
+
+test('an access token in the query is none', async ({ academy, admin, flow }) => {
+  const { access_token } = await flow.tokens(admin)
+  const answer = await academy.bearer(undefined).get(`/v1/courses?access_token=${access_token}`)
+  expect(answer).toMatchObject({ status: 401, body: { code: 'missing_credentials' } })
 })
 
 test('a token does what the role may do at each request', async ({ academy, admin, flow, instructor }) => {
@@ -128,10 +147,31 @@ test('deleting an application ends its tokens and codes at once', async ({ acade
   expect((await academy.bearer(`Bearer ${other.access_token}`).get('/v1/courses')).status).toBe(200)
 })
 
+test('revoking a grant over the API kills its tokens at once', async ({ academy, flow, learner }) => {
+  const tokens: Tokens = await flow.tokens(learner)
+  const [grant] = (await learner.get('/v1/grants')).body.data
+  expect((await learner.delete(`/v1/grants/${grant.id}`)).status).toBe(204)
+  expect((await academy.bearer(`Bearer ${tokens.access_token}`).get('/v1/courses')).status).toBe(401)
+  expect((await flow.refresh(tokens.refresh_token)).body.error).toBe('invalid_grant')
+})
+
 test('a token may revoke its own grant, and is dead with the answer', async ({ academy, flow, learner }) => {
   const { access_token } = await flow.tokens(learner)
   const bearer = academy.bearer(`Bearer ${access_token}`)
   const [grant] = (await bearer.get('/v1/grants')).body.data
   expect((await bearer.delete(`/v1/grants/${grant.id}`)).status).toBe(204)
   expect((await bearer.get('/v1/grants')).status).toBe(401)
+})
+
+test('a new user with the address of an erased one has none of their grants', { tags: ['slow'] }, async ({
+  academy,
+  admin,
+  flow,
+  learner,
+}) => {
+  const { access_token } = await flow.tokens(learner)
+  await admin.delete(`/v1/users/${learner.id}?erase=true`)
+  const made = await admin.post('/v1/users', { email: learner.email })
+  await givePassword(academy, made.body.id)
+  expect((await academy.bearer(`Bearer ${access_token}`).get('/v1/user/profile')).status).toBe(401)
 })

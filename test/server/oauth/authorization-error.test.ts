@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { authorizePath, challenge, issuer, redirectQueryOf, register, test } from './flow.ts'
+import { authorizePath, challenge, challengeFor, issuer, redirectQueryOf, register, test } from './flow.ts'
 
 test.for([
   ['no response type', { response_type: undefined }, 'invalid_request'],
@@ -93,4 +93,28 @@ test('a public application of the academy needs a challenge as learnctl does', a
   const { clientId: client_id } = await register(academy, { public: true })
   const answered = await flow.authorize({ client_id, code_challenge: undefined })
   expect(redirectQueryOf(answered)).toMatchObject({ error: 'invalid_request' })
+})
+
+test('a request that is too long is a page of 414', async ({ flow }) => {
+  expect(await flow.authorize({ state: 'a'.repeat(7000) })).toMatchObject({ status: 200 })
+  expect(await flow.authorize({ state: 'a'.repeat(9000) })).toMatchObject({ status: 414, leadsTo: null })
+})
+
+test('other methods are 405, in the form in which each place refuses', async ({ academy }) => {
+  const anybody = academy.bearer(undefined)
+  for (const [method, path, type] of [
+    ['PUT', authorizePath(), 'text/html; charset=utf-8'],
+    ['DELETE', '/oauth/token', 'application/json'],
+    ['GET', '/oauth/token', 'application/json'],
+    ['GET', '/oauth/revoke', 'application/json'],
+    ['GET', '/oauth/device_authorization', 'application/json'],
+    ['POST', '/.well-known/oauth-authorization-server', 'application/problem+json'],
+  ] as const) {
+    const { status, headers } = await anybody.send(method, path)
+    expect({ path, status, type: headers.get('content-type') }).toEqual({ path, status: 405, type })
+  }
+})
+
+test('the challenge of the standard is the one that the tests use', () => {
+  expect(challengeFor('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe(challenge)
 })

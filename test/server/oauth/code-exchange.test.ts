@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { isCredential } from '../../../src/codec/credential-text.ts'
-import { second } from '../../helpers/academy.ts'
+import { hour, second } from '../../helpers/academy.ts'
 import { callback, challengeFor, register, test, verifier } from './flow.ts'
 
 test('a code is exchanged for an access and a refresh token, uncached', async ({ admin, flow }) => {
@@ -41,6 +41,25 @@ test('a code shown again is refused, and its tokens are dead', async ({ academy,
     status: 400,
     body: { error: 'invalid_grant' },
   })
+})
+
+test('so is one shown again after weeks, while tokens live', async ({ admin, clock, flow }) => {
+  const code = await flow.code(admin)
+  const first = (await flow.exchange(code)).body
+  clock.advance(20 * 24 * hour)
+  const second = (await flow.refresh(first.refresh_token)).body
+  await flow.code(admin)
+  expect((await flow.exchange(code, { code_verifier: 'wrong' })).body.error).toBe('invalid_grant')
+  expect((await flow.refresh(second.refresh_token)).body.error).toBe('invalid_grant')
+})
+
+test('one of several parallel exchanges succeeds, then all is revoked', async ({ academy, admin, flow }) => {
+  const code = await flow.code(admin)
+  const answers = await Promise.all([flow.exchange(code), flow.exchange(code)])
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+  const { body } = answers.find(({ status }) => status === 200) ?? {}
+  expect((await academy.bearer(`Bearer ${body.access_token}`).get('/v1/courses')).status).toBe(401)
+  expect(await academy.database.all(sql`select id from grants`)).toHaveLength(1)
 })
 
 test.for([

@@ -4,6 +4,15 @@ import { sweep } from '../../../src/server/database/sweep.ts'
 import { day, hour } from '../../helpers/academy.ts'
 import { authorizePath, givePassword, issuer, password, redirectQueryOf, register, test } from './flow.ts'
 
+test('a signed-out user signs in, and comes to the consent page', async ({ academy, admin, flow }) => {
+  const first = await flow.authorize()
+  expect(first.status).toBe(200)
+  expect(first.text).toContain('learnctl is asking to act on your behalf.')
+  const page = await flow.consent(admin)
+  expect(page).toMatchObject({ status: 200, leadsTo: null, url: issuer + authorizePath() })
+  expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
+})
+
 test('consent names client, account, scopes, time, and where it leads', async ({ admin, flow }) => {
   const { text, html } = await flow.consent(admin, { scope: 'read write admin' })
   expect(text).toContain('Allow learnctl to act on your behalf?')
@@ -26,6 +35,16 @@ test('for an application of another host, consent names the host', async ({ acad
   expect(text).toContain('You will be sent to grades.example Allow')
 })
 
+test('consent is asked every time, and twice gives two codes', async ({ academy, admin, flow }) => {
+  const { clientId: client_id } = await register(academy)
+  for (const changes of [{}, {}, { client_id }, { client_id }]) {
+    const page = await flow.consent(admin, changes)
+    expect(page.text).toContain('to act on your behalf?')
+    expect((await flow.browser.submit(page, {}, 'Allow')).leadsTo).toContain('code=lpc_')
+  }
+  expect(await academy.database.all(sql`select hash from authorization_codes`)).toHaveLength(4)
+})
+
 test('allowing leads back with code, state and issuer: 303, uncached', async ({ admin, flow }) => {
   const state = 'ä +&=#%\r\nSet-Cookie: a=b <script>'
   const page = await flow.consent(admin, { state })
@@ -39,6 +58,13 @@ test('allowing leads back with code, state and issuer: 303, uncached', async ({ 
     state,
     iss: issuer,
   })
+})
+
+test('without a state none comes back', async ({ admin, flow }) => {
+  for (const state of [undefined, '']) {
+    const answered = await flow.browser.submit(await flow.consent(admin, { state }), {}, 'Deny')
+    expect(redirectQueryOf(answered)).not.toHaveProperty('state')
+  }
 })
 
 test('denial leads back with access_denied, and leaves no code', async ({ academy, admin, flow }) => {
@@ -101,6 +127,14 @@ test('a session that ended meanwhile takes signing in again', async ({ admin, fl
   const again = await flow.browser.submit(page, {}, 'Allow')
   expect(again.text).toContain('E-mail address or username')
   expect(again.leadsTo).toBeNull()
+})
+
+test('a form with a button that the page does not have does nothing', async ({ academy, admin, flow }) => {
+  const page = await flow.consent(admin)
+  const [form] = page.forms
+  const forms = [{ action: '', method: 'post', fields: { ...form?.fields, action: 'delete' }, buttons: [] }]
+  expect(await flow.browser.submit({ ...page, forms }, {})).toMatchObject({ status: 400, leadsTo: null })
+  expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
 })
 
 test('the consent page has no frame, no script, and one way out', async ({ admin, flow }) => {

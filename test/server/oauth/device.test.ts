@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { isCredential } from '../../../src/codec/credential-text.ts'
 import { deviceGrantType } from '../../../src/contract/oauth.ts'
 import { sweep } from '../../../src/server/database/sweep.ts'
-import { minute, second } from '../../helpers/academy.ts'
+import { minute, openTestAcademy, second } from '../../helpers/academy.ts'
 import { openDevice } from './device-flow.ts'
 import { givePassword, issuer, openFlow, password, register, test as standard } from './flow.ts'
 
@@ -47,6 +47,13 @@ test('the device waits for a user, then gets tokens', async ({ academy, clock, d
   expect(profile.body).toMatchObject({ id: learner.id, authMethod: 'oauth' })
   expect((await flow.refresh(answer.body.refresh_token)).status).toBe(200)
   expect((await device.poll(device_code)).body.error).toBe('invalid_grant')
+})
+
+test('one of several parallel polls of a device gets tokens', async ({ admin, device, flow }) => {
+  const { device_code, user_code } = (await device.start()).body
+  await flow.browser.submit(await device.type(admin, user_code), {}, 'Allow')
+  const answers = await Promise.all(Array.from({ length: 10 }, () => device.poll(device_code)))
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
 })
 
 test('the page names client, account, scopes and code, and warns', async ({ admin, device }) => {
@@ -115,6 +122,13 @@ test('codes end after ten minutes', async ({ admin, clock, device, flow }) => {
   expect((await device.type(admin, user_code)).text).toContain('No device is waiting for this code')
 })
 
+test('a device that was allowed too late gets nothing', async ({ admin, clock, device, flow }) => {
+  const { device_code, user_code } = (await device.start()).body
+  await flow.browser.submit(await device.type(admin, user_code), {}, 'Allow')
+  clock.advance(10 * minute)
+  expect((await device.poll(device_code)).body.error).toBe('expired_token')
+})
+
 test('an answer counts once, from any user', async ({ academy, admin, device, flow, learner }) => {
   const { device_code, user_code } = (await device.start()).body
   const mine = await device.type(admin, user_code)
@@ -145,6 +159,17 @@ test('a device asks for scopes of ours, for read where it names none', async ({ 
   const { device_code, user_code } = (await device.start()).body
   await flow.browser.submit(await device.type(admin, user_code), {}, 'Allow')
   expect((await device.poll(device_code)).body.scope).toBe('read')
+})
+
+test('an account without the scopes gets an error', async ({ admin, device, flow, learner }) => {
+  const { device_code, user_code } = (await device.start('admin')).body
+  const refused = await device.type(learner, user_code)
+  expect(refused.status).toBe(403)
+  expect(refused.text).toContain('The role learner cannot grant any of these scopes.')
+  await flow.browser.submit(refused, {}, 'Use another account')
+  const page = await device.type(admin, user_code)
+  await flow.browser.submit(page, {}, 'Allow')
+  expect((await device.poll(device_code)).body.scope).toBe('admin')
 })
 
 test('five wrong codes end the session, whatever is between', async ({ admin, device, flow }) => {
@@ -188,6 +213,20 @@ test('after twenty wrong codes a minute a user is 429, and no other user behind 
   expect((await device.poll(device_code)).body.error).toBe('authorization_pending')
   clock.advance(minute)
   expect((await device.type(learner, user_code)).status).toBe(200)
+})
+
+test('wrong codes at two servers on one database count together, over all sessions of a user', {
+  tags: ['slow'],
+}, async ({ academy, device, flow, learner }) => {
+  await using other = await openTestAcademy({ beside: academy })
+  const otherFlow = openFlow(other)
+  const there = openDevice(otherFlow, other)
+  const statuses: number[] = []
+  for (let count = 0; count < 22; count += 1) {
+    if (count % 8 === 0) for (const { browser } of [flow, otherFlow]) browser.forget()
+    statuses.push((await (count % 2 ? there : device).type(learner, 'BBBB-BBBB')).status)
+  }
+  expect(statuses).toEqual([...Array(20).fill(403), 429, 429])
 })
 
 test('what a user allowed is void once their access ends', async ({ admin, device, flow, learner }) => {

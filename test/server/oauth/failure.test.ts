@@ -42,3 +42,17 @@ hasty(
     expect((await flow.exchange(code)).status).toBe(200)
   },
 )
+
+test('a user who signs in, allows or denies is named in the log', async ({ academy, flow, learner }) => {
+  const page = await flow.consent(learner)
+  await flow.browser.submit(page, {}, 'Deny')
+  await flow.browser.submit(page, {}, 'Allow')
+  const entries = academy.logged.filter(({ path }) => path === '/oauth/authorize').slice(1)
+  expect(entries.map(({ method, status, code }) => [method, status, code])).toEqual([
+    ['POST', 303, undefined],
+    ['GET', 200, undefined],
+    ['POST', 303, 'access_denied'],
+    ['POST', 303, undefined],
+  ])
+  for (const entry of entries) expect(entry).toMatchObject({ userId: learner.id, credential: 'browser' })
+})

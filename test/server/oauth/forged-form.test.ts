@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { authorizePath, issuer, test } from './flow.ts'
+import { authorizePath, issuer, openFlow, test } from './flow.ts'
 
 type Header = Readonly<Record<string, string>>
 
@@ -49,8 +49,26 @@ test('a form without Origin but with the token of the page is taken', async ({ a
   expect(answered.headers.get('location')).toContain('code=lpc_')
 })
 
+test('the token of one browser is none of another', async ({ academy, admin, flow, learner }) => {
+  const other = await openFlow(academy).consent(learner)
+  const page = await flow.consent(admin)
+  const answered = await flow.browser.submit(page, { csrf: other.forms[0]?.fields['csrf'] ?? '' }, 'Allow')
+  expect(answered).toMatchObject({ status: 403, leadsTo: null })
+})
+
 test('nor is the token from before signing in one of after', async ({ admin, flow }) => {
   const before = (await flow.authorize()).forms[0]?.fields['csrf'] ?? ''
   const page = await flow.consent(admin)
   expect(await flow.browser.submit(page, { csrf: before }, 'Allow')).toMatchObject({ status: 403 })
+})
+
+test('a form that is none is 415, one that is too long 413', async ({ academy, admin, flow }) => {
+  await flow.consent(admin)
+  const cookie = flow.browser.cookie()
+  const send = (type: string, body: string) =>
+    academy.bearer(undefined).send('POST', authorizePath(), body, { cookie, 'content-type': type })
+  expect((await send('application/json', '{"action":"allow"}')).status).toBe(415)
+  expect((await send('multipart/form-data; boundary=a', '--a--')).status).toBe(415)
+  expect((await send('text/plain', 'action=allow')).status).toBe(415)
+  expect((await send('application/x-www-form-urlencoded', 'a'.repeat(1024 * 1024 + 1))).status).toBe(413)
 })

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { callback, givePassword, password, redirectQueryOf, register, test } from './flow.ts'
+import { authorizePath, callback, givePassword, password, redirectQueryOf, register, test } from './flow.ts'
 
 const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>'&amp;`
 
@@ -56,6 +56,19 @@ test('a line break in the state makes no header of its own', async ({ admin, flo
 })
 
 test.for([
+  ['a byte that is no UTF-8', '%FF'],
+  ['half of a pair', '%ED%A0%80'],
+  ['a percent sign alone', '%'],
+  ['U+0000', '%00'],
+])('%s in a parameter is an answer like others', async ([, text], { flow }) => {
+  for (const name of ['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge']) {
+    const page = await flow.browser.open(`${authorizePath({ [name]: undefined })}&${name}=${text}`)
+    expect([200, 303, 400]).toContain(page.status)
+  }
+  expect((await flow.browser.open(`/oauth/device?user_code=${text}`)).status).toBe(200)
+})
+
+test.for([
   "' or '1'='1",
   "'; drop table grants; --",
   '%',
@@ -88,6 +101,15 @@ test('a form of more than a hundred fields is refused before it is taken apart',
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, 'a']))
   expect((await flow.refresh('lpr_none', fields(97))).body.error).toBe('invalid_grant')
   expect((await flow.refresh('lpr_none', fields(98))).status).toBe(413)
+})
+
+test('a parameter of more than 8 KiB is refused, whichever it is', async ({ flow }) => {
+  const long = 'a '.repeat(5000)
+  const description = (name: string) => `The parameter ${name} has more than 8192 characters.`
+  for (const name of ['scope', 'refresh_token', 'grant_type', 'client_id']) {
+    const { body } = await flow.refresh('lpr_none', { [name]: long })
+    expect(body.error_description).toBe(description(name))
+  }
 })
 
 test.for([

@@ -35,6 +35,17 @@ standard('the metadata says where everything is, and nothing that is not so', as
   })
 })
 
+standard('every place that the metadata names is there', async ({ academy }) => {
+  const anybody = academy.bearer(undefined)
+  const { body } = await anybody.get(place)
+  const places = Object.entries(body).filter(([name]) => name.endsWith('_endpoint')) as [string, string][]
+  expect(places).toHaveLength(5)
+  for (const [name, url] of places) {
+    const method = name === 'authorization_endpoint' ? 'GET' : 'POST'
+    expect([404, 405], name).not.toContain((await anybody.send(method, new URL(url).pathname)).status)
+  }
+})
+
 standard(
   'a refusal leads to the metadata of the API, and that to the authorization server',
   async ({ academy }) => {
@@ -52,6 +63,14 @@ standard(
     })
   },
 )
+
+standard('without a path of the issuer, nothing is behind the well-known part', async ({ academy }) => {
+  for (const path of ['/academy', '/', '/oauth']) {
+    for (const document of [place, resource]) {
+      expect((await academy.bearer(undefined).get(document + path)).status).toBe(404)
+    }
+  }
+})
 
 served('the issuer is the address by which the server was reached', async ({ served }) => {
   for (const host of ['127.0.0.1', 'localhost']) {

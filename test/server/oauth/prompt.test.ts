@@ -29,3 +29,13 @@ test('prompt=login is not got round by a form that was shown without it', async 
   expect(answered).toMatchObject({ status: 200, leadsTo: null })
   expect(answered.forms[0]?.fields).toHaveProperty('password')
 })
+
+test.for(['consent', 'select_account', 'consent select_account'])(
+  'prompt=%s is what everybody gets: consent, where another account can be chosen',
+  async (prompt, { admin, flow }) => {
+    await flow.consent(admin)
+    const page = await flow.authorize({ prompt, response_mode: 'query' })
+    expect(page.text).toContain('to act on your behalf?')
+    expect(page.text).toContain('Use another account')
+  },
+)

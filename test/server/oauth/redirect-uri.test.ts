@@ -78,6 +78,14 @@ test('no redirect URI is a page of 400, although only one is registered', async 
   }
 })
 
+test('two redirect URIs are a page of 400, even when both are registered', async ({ flow }) => {
+  const twice = 'redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback'
+  const page = await flow.browser.open(
+    `/oauth/authorize?client_id=learnctl&response_type=code&${twice}&${twice}`,
+  )
+  expect(page).toMatchObject({ status: 400, leadsTo: null })
+})
+
 test('an unknown client is a page of 400, never a redirect', async ({ flow }) => {
   for (const client_id of [undefined, 'app_none', 'learnctl ', 'LEARNCTL', "' or 1=1 --"]) {
     expect(await flow.authorize({ client_id })).toMatchObject({ status: 400, leadsTo: null })

@@ -36,6 +36,15 @@ test('a refresh token that is shown again ends the whole grant', async ({ academ
   }
 })
 
+test('the end of one grant is not that of another', async ({ academy, admin, flow, learner }) => {
+  const others = [await flow.tokens(admin), await flow.tokens(learner)]
+  const { refresh_token } = await flow.tokens(admin)
+  for (const _ of [1, 2, 3]) await flow.refresh(refresh_token)
+  for (const { access_token } of others) {
+    expect((await academy.bearer(`Bearer ${access_token}`).get('/v1/courses')).status).toBe(200)
+  }
+})
+
 test('a client that lost the response may soon ask again', async ({ academy, admin, clock, flow }) => {
   const { refresh_token } = await flow.tokens(admin)
   const lost = (await flow.refresh(refresh_token)).body
@@ -77,6 +86,17 @@ test.for<[what: string, use: (flow: Flow, token: string, clock: Clock, other: st
     expect((await academy.bearer(`Bearer ${body.access_token}`).get('/v1/courses')).status).toBe(401)
   },
 )
+
+test('at most two of fifty parallel refreshes succeed; then all end', async ({ admin, flow }) => {
+  const { refresh_token } = await flow.tokens(admin)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => flow.refresh(refresh_token)))
+  const right = answers.filter(({ status }) => status === 200)
+  expect(right).toHaveLength(2)
+  expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(48)
+  for (const { body } of right) {
+    expect((await flow.refresh(body.refresh_token)).body.error).toBe('invalid_grant')
+  }
+})
 
 test('a refresh token that is not used for thirty days ends', async ({ admin, clock, flow }) => {
   const { refresh_token } = await flow.tokens(admin)

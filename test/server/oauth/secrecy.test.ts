@@ -55,11 +55,7 @@ async function secretsOfAllWays(academy: TestAcademy, admin: Person, flow: Flow)
   ]
 }
 
-test('no token, code, secret or password is in the database, the log, or a query', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('no token, code, secret or password is in the database', async ({ academy, admin, flow }) => {
   const secrets = await secretsOfAllWays(academy, admin, flow)
   const tables = await academy.database.all<{ name: string }>(
     onPostgres
@@ -83,6 +79,10 @@ test('no token, code, secret or password is in the database, the log, or a query
       expect(files).not.toContain(part)
     }
   }
+})
+
+test('no token, code, secret or password is in the log, nor any query', async ({ academy, admin, flow }) => {
+  const secrets = await secretsOfAllWays(academy, admin, flow)
   const log = academy.logged.map(logLine).join('')
   expect(log).toContain('"path":"/oauth/authorize"')
   expect(log).toContain('"code":"invalid_grant"')
@@ -90,5 +90,25 @@ test('no token, code, secret or password is in the database, the log, or a query
   for (const secret of secrets) {
     expect(log).not.toContain(secret)
     expect(log).not.toContain(encodeURIComponent(secret))
+  }
+})
+
+test('the hash of a credential stands once in its table', async ({ academy, admin, flow }) => {
+  await flow.tokens(admin)
+  for (const table of [
+    'authorization_codes',
+    'access_tokens',
+    'refresh_tokens',
+    'device_codes',
+    'browser_sessions',
+  ]) {
+    const key = await academy.database.all<{ name: string }>(
+      onPostgres
+        ? sql`select a.attname as name from pg_index i
+            join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+            where i.indisprimary and i.indrelid = cast(cast(${table} as text) as regclass)`
+        : sql`select name from pragma_table_info(${table}) where pk > 0`,
+    )
+    expect(key).toEqual([{ name: 'hash' }])
   }
 })

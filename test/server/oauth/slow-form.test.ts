@@ -3,7 +3,6 @@ import { expect } from 'vitest'
 import { hashPassword } from '../../../src/server/access/password-hash.ts'
 import { onPostgres, passwordCost, type TestAcademy } from '../../helpers/academy.ts'
 import type { Shown } from '../../helpers/browser.ts'
-import { slowBody, slowRequest } from '../../helpers/web.ts'
 import { authorizePath, type Flow, issuer, password, test } from './flow.ts'
 
 /** Sends the form of a page whose last part follows only when `end` is called. */
@@ -14,13 +13,25 @@ function slowly(
   path: string,
   fields: Readonly<Record<string, string>>,
 ): { answer: Promise<Response>; end: () => void } {
-  const body = slowBody(`${new URLSearchParams({ ...forms[0]?.fields, ...fields })}`)
+  const body = Buffer.from(`${new URLSearchParams({ ...forms[0]?.fields, ...fields })}`)
+  let end = () => {}
+  const stream = new ReadableStream({
+    start(controller) {
+      controller.enqueue(body.subarray(0, 10))
+      end = () => {
+        controller.enqueue(body.subarray(10))
+        controller.close()
+      }
+    },
+  })
   const headers = {
     'content-type': 'application/x-www-form-urlencoded',
     cookie: browser.cookie(),
     origin: issuer,
   }
-  return { answer: fetch(slowRequest(issuer + path, 'POST', headers, body)), end: body.end }
+  // The types lack the option that a streamed body requires (Fetch §5.4).
+  const init: RequestInit & { duplex: 'half' } = { method: 'POST', headers, body: stream, duplex: 'half' }
+  return { answer: fetch(new Request(issuer + path, init)), end }
 }
 
 test('a user who loses access meanwhile grants nothing', async ({ academy, admin, flow, learner }) => {
