@@ -1,4 +1,5 @@
 import { describe, expect, test as plain } from 'vitest'
+import { type SignInCode, SignInError } from '../../src/auth/errors.ts'
 import { failureOf } from '../../src/cli/failures.ts'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { networkErrorOf } from '../../src/client/undici.ts'
@@ -337,4 +338,20 @@ describe('a refused credential', () => {
   })
 })
 
-describe('a fault of signing in', () => {})
+describe('a fault of signing in', () => {
+  plain.each<[SignInCode, string, boolean]>([
+    ['signed_out', 'auth', false],
+    ['server_unavailable', 'unavailable', true],
+  ])('%s is one of %s for the exit code', (code, exit, retryable) => {
+    const error = new SignInError(code, 'what', { why: ['why'], hint: 'do this' })
+    expect(failureOf(error, null)).toMatchObject({
+      code,
+      exit,
+      retryable,
+      message: 'what',
+      why: ['why'],
+      hint: 'do this',
+      status: null,
+    })
+  })
+})
