@@ -16,6 +16,8 @@ import { requestTokens } from './token-response.ts'
 const defaultIntervalSeconds = 5
 /** Added to this and every later wait on `slow_down` (RFC 8628 §3.5). */
 const slowDownMs = 5000
+/** Maximum lifetime of a code, even if the server claims a longer one. */
+const maxLifetimeSeconds = 3600
 
 export interface DevicePrompt {
   readonly code: string
@@ -82,8 +84,7 @@ async function authorizeDevice({
       })
     },
   )
-  // Maximum lifetime of a code, even if the server claims a longer one.
-  const lifetimeSeconds = Math.min(given.expires_in, 3600)
+  const lifetimeSeconds = Math.min(given.expires_in, maxLifetimeSeconds)
   return {
     deviceCode: given.device_code,
     prompt: {

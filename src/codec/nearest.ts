@@ -1,7 +1,9 @@
-/** Suggests for "did you mean": at most three, all equally near. */
+// A request can contain a word of any length; every known word is shorter than this.
+const maxWordLength = 64
+
+/** Returns the known words nearest to `word`, for "did you mean": at most three, all equally near. */
 export function findNearest(word: string, known: readonly string[]): string[] {
-  // A request can contain a word of any length; every known word is shorter than this.
-  if (word.length > 64) return []
+  if (word.length > maxWordLength) return []
   const given = word.toLowerCase()
   const near = known.flatMap((candidate) => {
     const name = candidate.toLowerCase()

@@ -4,6 +4,8 @@ export const latestMs = Date.parse('9999-12-31T23:59:59.999Z')
 /** The first instant that sorts as text with all others, in milliseconds: the beginning of the year 0. */
 export const earliestMs = Date.parse('0000-01-01T00:00:00.000Z')
 
+/** Maximum length of an instant; bounds the digits of its fraction. */
+const maxInstantLength = 64
 const instantPattern =
   /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
@@ -45,8 +47,7 @@ export function instantText(text: string): string | null {
 }
 
 function parseInstant(text: string): string | null {
-  // Maximum length of an instant; bounds the digits of its fraction.
-  if (text.length > 64 || !instantPattern.test(text) || !isDay(text.slice(0, 10))) return null
+  if (text.length > maxInstantLength || !instantPattern.test(text) || !isDay(text.slice(0, 10))) return null
   const inUtc = new Date(text).toISOString()
   // In UTC it may leave the years 0000 to 9999, and other years do not sort as text.
   return /^\d/.test(inUtc) ? inUtc : null

@@ -4,6 +4,7 @@ import { ConfigError, systemCode } from './errors.ts'
 import { readRegularFile } from './files.ts'
 
 const staleAfterMs = 30_000
+const maxWaitMs = 30_000
 
 export interface LockClock {
   readonly now: () => number
@@ -40,7 +41,7 @@ export async function withLock<Result>(
 
 /** Throws a ConfigError after 30 s, the system's error if the file cannot be created, and the reason of an aborted signal. */
 export async function takeLock(path: string, clock: LockClock, signal?: AbortSignal): Promise<HeldLock> {
-  const deadline = clock.now() + 30_000
+  const deadline = clock.now() + maxWaitMs
   for (;;) {
     const lock = tryLock(path, clock)
     if (lock) return lock

@@ -115,6 +115,9 @@ export interface ProfileStore {
   withCredentialLock<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
 }
 
+/** 4 MiB hold thousands of profiles. */
+const maxBytes = 4 * 1024 * 1024
+
 /** Variable that moves the directory. */
 const directoryVariable = 'LEARNCTL_CONFIG_DIR'
 
@@ -207,7 +210,7 @@ function removeLeftovers(directory: string): void {
 function readProfiles(path: string): Profiles {
   let text: string
   try {
-    text = readRegularFile(path, 4 * 1024 * 1024)
+    text = readRegularFile(path, maxBytes)
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error
     // ENOTDIR: the directory is missing or is a file, which matters only to a write.

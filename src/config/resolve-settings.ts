@@ -147,6 +147,9 @@ interface ProjectFile {
   readonly values: Readonly<Record<string, string>>
 }
 
+/** 64 KiB; the file has a handful of settings. */
+const maxBytes = 64 * 1024
+
 const allowed = Object.entries<Setting>(settings).flatMap(([name, { project }]) => (project ? [name] : []))
 
 /**
@@ -158,7 +161,7 @@ export function readProjectFile(cwd: string): ProjectFile | null {
   const path = join(cwd, 'learnctl.json')
   let text: string
   try {
-    text = readRegularFile(path, 64 * 1024)
+    text = readRegularFile(path, maxBytes)
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error
     if (error.code === 'ENOENT') return null

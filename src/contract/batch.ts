@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { field, named, sent, shown } from './fields.ts'
 
+const maxBatchSize = 1000
+
 export const OnExists = z.enum(['fail', 'update', 'skip'])
 
 type Existing = z.output<typeof OnExists>
@@ -18,7 +20,7 @@ export function batchOf<Item extends z.ZodType>(item: Item, onExists: Existing, 
 
 export function batchSchema<Item extends z.ZodType>(item: Item, onExists: Existing) {
   return sent({
-    items: field(z.array(item).max(1000), 'The items, in the order of the results'),
+    items: field(z.array(item).max(maxBatchSize), 'The items, in the order of the results'),
     onExists: field(
       OnExists.default(onExists),
       'What to do with an item that already exists: fail with 409, update it, or skip it',

@@ -15,6 +15,8 @@ export const ChatSchedule = named(
   z.enum(schedules),
 )
 
+const maxCourses = 50
+
 /** Settings of an endpoint of kind `slack` or `teams`: which messages it writes into its channel, and when. */
 export const ChatSettings = sent(
   {
@@ -34,7 +36,7 @@ export const ChatSettings = sent(
       'IANA time zone of the hour',
     ),
     courseIds: field(
-      z.array(Reference).max(50).default([]),
+      z.array(Reference).max(maxCourses).default([]),
       'Courses that messages are about: ids or ext:<externalId>; empty for everything; responses have ids',
       'Courses that messages are about (default everything)',
     ),

@@ -32,6 +32,7 @@ type Failure = Extract<ClassroomAnswer, { readonly refusal: string }>
 type Step = Generator<RecordRequest, ClassroomAnswer, RecordResponse>
 
 const courseStates = { draft: 'PROVISIONED', published: 'ACTIVE', archived: 'ARCHIVED' } as const
+const maxPages = 50
 
 class Writer {
   readonly #token: string
@@ -113,7 +114,7 @@ class Writer {
   /** Finds work of this project only; an empty object if there is none. */
   *#findWork(works: string, title: string): Step {
     let pageToken: string | null = null
-    for (let page = 0; page < 50; page += 1) {
+    for (let page = 0; page < maxPages; page += 1) {
       const query: URLSearchParams = new URLSearchParams({
         // The newest first: a request whose response was lost has created the first one.
         ...{ pageSize: '100', orderBy: 'updateTime desc' },

@@ -85,9 +85,12 @@ function shy(value: number, step: number): number {
   return value < 100 && rounded >= 100 ? 100 - step : rounded
 }
 
+/** Maximum characters of a title. */
+const maxTitle = 120
+
 /** Foreign titles become one line, cut, with invisible characters escaped. */
 export function titleOf(text: string): string {
-  return lineOf(text, 120)
+  return lineOf(text, maxTitle)
 }
 
 /** Isolated: a title in Arabic must not reorder the figures around it (Unicode UAX #9 §2.4). */

@@ -172,6 +172,9 @@ export interface Finding {
 /** Minimum grades for a pass rate that is worth a sentence: one failure among two learners says nothing. */
 const minGraded = 5
 
+/** Largest growth that is said as a percentage: +4,000% says less than both numbers. */
+const maxRatio = 2
+
 /** Returns what stands out, most important first; nothing without enrolments. */
 export function findingsOf(figures: ReportFigures, formats: Formats): Finding[] {
   if (figures.summary.enrollments === 0) return []
@@ -207,8 +210,7 @@ function activity({ activity: now, activityBefore, start, end }: ReportFigures, 
   }
   if (before === 0) return { figure: shown, text: findings.activityBegan(now.by) }
   const ratio = mean / before - 1
-  // Largest growth that is said as a percentage: +4,000% says less than both numbers.
-  if (ratio > 2) return { figure: shown, text: findings.activityGrew(shownBefore, now.by) }
+  if (ratio > maxRatio) return { figure: shown, text: findings.activityGrew(shownBefore, now.by) }
   return {
     figure: change(ratio),
     text: findings.activityChanged(shown, shownBefore, now.by),

@@ -16,6 +16,8 @@ const maxCourses = 30
 /** Maximum courses whose learners are named, and learners of each. */
 const [maxNamedCourses, maxNamed] = [10, 5] as const
 const dayMs = 24 * 60 * 60 * 1000
+/** Longest period of a digest, after a time without a server. */
+const maxPeriodMs = 7 * dayMs
 
 /**
  * Queues the digests that are due, each by one of the servers on the database. Nothing is queued for an endpoint that
@@ -51,8 +53,7 @@ export async function queueDigests({
 
 /** From a day before the digest was due, so that a late one leaves nothing out. */
 function periodUntil(now: Date, dueAt: string): Pick<Digest, 'since' | 'until'> {
-  // Longest period of a digest, after a time without a server.
-  const since = Math.max(Date.parse(dueAt) - dayMs, now.getTime() - 7 * dayMs)
+  const since = Math.max(Date.parse(dueAt) - dayMs, now.getTime() - maxPeriodMs)
   return { since: new Date(since).toISOString(), until: now.toISOString() }
 }
 

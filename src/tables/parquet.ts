@@ -16,6 +16,7 @@ import {
 
 /** About the size of a row group: BigQuery recommends 16 MiB and more, and it is held in memory. */
 const maxGroupBytes = 16 * 1024 * 1024
+const maxGroupRows = 65_536
 
 /**
  * Format 2.12 (https://parquet.apache.org/docs/file-format), with Snappy. The first group decides which columns are text
@@ -58,7 +59,7 @@ export function parquetEncoder(columns: readonly EncodedColumn[], sink: Sink): T
           heldBytes += bytesOf(value)
         }
         count += 1
-        if (count >= 65_536 || heldBytes >= maxGroupBytes) await flush()
+        if (count >= maxGroupRows || heldBytes >= maxGroupBytes) await flush()
       }
     },
     end: async () => {

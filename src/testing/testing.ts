@@ -242,6 +242,8 @@ async function batches<Item>(
   }
 }
 
+const maxWebhooks = 10_000
+
 interface Waiter {
   readonly type: EventType
   readonly resolve: (webhook: Webhook) => void
@@ -264,7 +266,7 @@ class WebhookLog {
       this.#waiters = this.#waiters.filter((other) => other !== waiter)
       waiter.resolve(webhook)
     }
-    for (const list of [this.#webhooks, this.#unread]) list.splice(0, Math.max(0, list.length - 10_000))
+    for (const list of [this.#webhooks, this.#unread]) list.splice(0, Math.max(0, list.length - maxWebhooks))
   }
 
   list(type?: EventType): readonly Webhook[] {

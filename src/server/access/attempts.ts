@@ -10,6 +10,7 @@ export interface Attempts {
 }
 
 const withoutDelay = 5
+const maxDelaySeconds = 15 * 60
 
 /**
  * Counts attempts in the database, so that several servers share the counts and a restart keeps them: five
@@ -26,8 +27,7 @@ export function createAttempts(database: Pick<Store, 'write'>, now: () => Date):
         const waitMs = Math.max(...known.map(({ nextMs }) => nextMs)) - nowMs
         if (waitMs > 0) return Math.ceil(waitMs / 1000)
         for (const { place, failures, nextMs } of known) {
-          // Counted from the end of the last delay.
-          const count = nowMs - nextMs < 60 * 60 * 1000 ? failures + 1 : 1
+          const count = nowMs - nextMs < maxAttemptAgeMs ? failures + 1 : 1
           await storeAttempts(transaction, { place, failures: count, nextMs: nowMs + delayMs(count) })
         }
         return 0
@@ -40,7 +40,7 @@ export function createAttempts(database: Pick<Store, 'write'>, now: () => Date):
 }
 
 function delayMs(failures: number): number {
-  return failures < withoutDelay ? 0 : Math.min(15 * 60, 2 ** (failures - withoutDelay)) * 1000
+  return failures < withoutDelay ? 0 : Math.min(maxDelaySeconds, 2 ** (failures - withoutDelay)) * 1000
 }
 
 interface AttemptKey {
@@ -60,6 +60,9 @@ interface AttemptRow extends Row {
   readonly failures: number
   readonly next_at: string
 }
+
+/** Counted from the end of the last delay. */
+const maxAttemptAgeMs = 60 * 60 * 1000
 
 /**
  * About 8 MB. Names with the same slot replace each other; it depends on the academy's own key, so that an attacker

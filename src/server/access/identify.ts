@@ -152,6 +152,8 @@ export interface CredentialCache<Found> {
   forget(): void
 }
 
+/** Maximum entries, a few hundred bytes each. */
+const maxEntries = 1000
 /** Maximum delay until this process sees a change by another one on the same database. */
 const maxAgeMs = 1000
 
@@ -168,8 +170,7 @@ export function createCredentialCache<Found extends object>(
   const known = new Map<string, Entry<Found>>()
 
   function learn(token: string, look: () => Promise<Found | undefined>): Promise<Found | undefined> {
-    // Maximum entries, a few hundred bytes each.
-    if (known.size >= 1000) known.clear()
+    if (known.size >= maxEntries) known.clear()
     const entry = { found: look(), untilMs: nowMs() + maxAgeMs }
     known.set(token, entry)
     const drop = () => {

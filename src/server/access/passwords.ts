@@ -25,13 +25,14 @@ export interface Passwords {
 }
 
 const maxWaiting = 2000
+/** Node has four threads for hashing and files; one of them stays free. */
+const maxConcurrent = 3
 
 /** Loaded when needed: most runs use no password. */
 const hashing = () => import('./password-hash.ts')
 
 export function passwordsOf(cost: PasswordCost | undefined): Passwords {
-  // Node has four threads for hashing and files; one of them stays free.
-  const atOnce = Math.min(3, availableParallelism())
+  const atOnce = Math.min(maxConcurrent, availableParallelism())
   const refusal = () => tooMany('passwords waiting to be checked', 10)
   const queue = createFairQueue({ atOnce, maxWaiting, refusal })
 

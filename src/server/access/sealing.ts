@@ -174,6 +174,8 @@ function unavailable(detail: string, cause?: unknown): ProblemError {
 }
 
 const keyBytes = 32
+const maxFileBytes = 1024
+/** Error codes of file systems without hard links. */
 const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
 export interface SealingKey {
@@ -242,7 +244,7 @@ function readKeyFile(path: string): SealingKey | undefined {
     // Without O_NONBLOCK, opening a pipe waits for a writer. Windows has no such flag.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     requirePrivate(fstatSync(file))
-    const bytes = Buffer.alloc(1025)
+    const bytes = Buffer.alloc(maxFileBytes + 1)
     const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0)).trim()
     const key = Buffer.from(text, 'base64url')
     if (key.length === keyBytes && key.toString('base64url') === text) return keyOf(key)

@@ -94,6 +94,8 @@ function suffixOf({ start, end }: Period): string {
   return [start, last].map((time) => (time === null ? '' : `_${time.slice(0, 10)}`)).join('')
 }
 
+const maxRecords = 500
+
 /**
  * A part at a time, as if it happened now. Statements have the same ids each time, so that a part can be queued again.
  * Throws 409 for a disabled endpoint.
@@ -115,7 +117,7 @@ async function backfill(call: Call<typeof analytics.backfill>) {
   }
   const { endpoint_id: _, ...filter } = query
   const { data, nextCursor } = await readLearningHistory(
-    { ...call, query: { ...filter, limit: 500 } },
+    { ...call, query: { ...filter, limit: maxRecords } },
     period,
   )
   const patterns: readonly string[] = JSON.parse(endpoint.events)

@@ -48,6 +48,8 @@ export interface FigureRows extends Rows {
   readonly ofProgress?: readonly Condition[]
 }
 
+/** Figures to keep of one database, each up to a megabyte. */
+const maxKept = 8
 const keptByDatabase = new WeakMap<Dialect, Map<string, KeptFigures>>()
 
 interface KeptFigures {
@@ -67,8 +69,7 @@ export async function readKeptFigures(database: Database, rows: FigureRows, now:
   const found = kept.get(key)
   if (found?.mark === mark) return found.figures
   const figures = await figuresBy(database, statement)
-  // Figures to keep of one database, each up to a megabyte.
-  setNewest(kept, key, { mark, figures }, 8)
+  setNewest(kept, key, { mark, figures }, maxKept)
   return figures
 }
 

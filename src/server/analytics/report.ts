@@ -85,19 +85,22 @@ function publishedIn({ courses, termIds }: RowFilter): Sql {
   return sql`select id from courses ${where(conditions)}`
 }
 
+const maxItems = 100
+/** Pages to look at for the items with the lowest pass rates. */
+const maxPages = 100
+
 async function readLowestItems(call: AskingForReport): Promise<Pick<Report, 'items' | 'moreItems'>> {
   const { course_id, term_id } = call.query
   let lowest: ItemGrades[] = []
   let found = 0
   let cursor: string | undefined
-  // More pages would take too long.
-  for (let page = 0; page < 100; page += 1) {
+  for (let page = 0; page < maxPages; page += 1) {
     const { data, nextCursor } = await listItemGrades({
       ...call,
       query: { course_id, term_id, limit: 1000, cursor },
     })
     found += data.length
-    lowest = [...lowest, ...data].sort((one, other) => one.passRate - other.passRate).slice(0, 100)
+    lowest = [...lowest, ...data].sort((one, other) => one.passRate - other.passRate).slice(0, maxItems)
     if (nextCursor === null) break
     cursor = nextCursor
   }

@@ -16,6 +16,8 @@ interface RecordedAction {
   readonly fields?: readonly string[]
 }
 
+const maxUserAgentLength = 512
+
 /**
  * Appends an entry in the transaction of its change. With a single writer it is linked to the previous entry at once; with
  * many writers (PostgreSQL), which would wait for each other, `linkEntries` links it later.
@@ -27,7 +29,7 @@ export async function appendEntry(
   const [originSalt, detailsSalt] = newSalts()
   const id = newId('aud')
   const record = after ?? before
-  const userAgent = origin.userAgent?.slice(0, 512) ?? null
+  const userAgent = origin.userAgent?.slice(0, maxUserAgentLength) ?? null
   const from = originText({ originSalt, address: origin.address, userAgent })
   // Equals `detailsText`, without serializing `kept` twice.
   const kept = keptOf(before, after, fields)

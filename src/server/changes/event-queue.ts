@@ -124,6 +124,8 @@ function recordOf({ before, after }: Pick<Changed, 'before' | 'after'>): JsonObj
 
 /** Lifetime of the cache; endpoints created by other processes get their first event after it. */
 const cacheMs = 1000
+/** Longer than a transaction that changes subscriptions. */
+const maxTransactionMs = 10_000
 
 interface CachedAnswer {
   readonly hasSubscribers: boolean
@@ -159,8 +161,7 @@ export async function hasSubscribers(
 }
 
 export function forgetSubscribers(nowMs = performance.now()): void {
-  // Longer than a transaction that changes subscriptions.
-  settledAtMs = nowMs + 10_000
+  settledAtMs = nowMs + maxTransactionMs
 }
 
 /** An event as a receiver of Standard Webhooks gets it. */

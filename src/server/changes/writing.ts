@@ -73,6 +73,8 @@ export function countAction({ counts }: BulkChange, action: Action): void {
   counts.set(action, (counts.get(action) ?? 0) + 1)
 }
 
+const maxCommandLength = 100
+
 interface AskingForChange {
   readonly database: Database
   readonly principal: Pick<Principal, 'userId' | 'role'>
@@ -102,7 +104,7 @@ export async function changeOf(
     const command = headers[commandHeader]
     const isChange = command !== undefined && undoableGroups.includes(operation.id.split('.')[0] ?? '')
     if (!isChange || !['admin', 'instructor'].includes(principal.role)) return undefined
-    return { id: newId('chg'), command: command.slice(0, 100), counts: new Map() }
+    return { id: newId('chg'), command: command.slice(0, maxCommandLength), counts: new Map() }
   }
   const row = await database.one<ChangeRow>(
     sql`select user_id, state, created_at from changes where id = ${id}`,

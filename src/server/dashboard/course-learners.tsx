@@ -151,6 +151,8 @@ export async function requireGroup(signedIn: SignedInRequest, { group }: Learner
 }
 
 const maxGroups = 100
+/** Maximum pages of groups to look for those of no course. */
+const maxPages = 10
 
 /** The course's own, then those of no course, and in any case the chosen one. */
 async function groupsFor(
@@ -163,8 +165,7 @@ async function groupsFor(
   const found: Group[] = [...(await list({ course_id: id })).data]
   const most = found.length + maxGroups
   let query = {}
-  // Most groups of an academy belong to other courses: the search for those of none ends after some pages.
-  for (let page = 0; page < 10 && found.length < most; page += 1) {
+  for (let page = 0; page < maxPages && found.length < most; page += 1) {
     const { data, nextCursor } = await list(query)
     found.push(...data.filter(({ courseId }) => courseId === null))
     if (nextCursor === null) break

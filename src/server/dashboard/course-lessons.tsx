@@ -52,6 +52,10 @@ const files = tableFilePages({
 
 export const courseLessonsPages = [page, ...files]
 
+/** The content of each is read with it. */
+const maxLessons = 50
+
+/** Lessons are those on this page; without a module, those outside of all. */
 interface Part {
   readonly module: Course['modules'][number] | undefined
   readonly lessons: readonly Lesson[]
@@ -60,7 +64,7 @@ interface Part {
 async function lessonsOf(signedIn: SignedInRequest, course: Course): Promise<Child> {
   const cursor = signedIn.query.get('cursor') ?? undefined
   const { data, nextCursor } = await ask(signedIn, lessons.list, {
-    query: { course_id: course.id, limit: '50', cursor },
+    query: { course_id: course.id, limit: String(maxLessons), cursor },
   })
   const isWhole = nextCursor === null && cursor === undefined
   const parts = partsOf(course, data).flatMap(({ module, lessons }): Part[] => {

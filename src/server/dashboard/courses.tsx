@@ -110,10 +110,13 @@ async function filterFields(signedIn: SignedInRequest): Promise<FilterField[]> {
   ]
 }
 
+/** The latest are offered. */
+const maxTerms = 100
+
 /** Undefined in an academy without terms. */
 export async function termFilter(signedIn: SignedInRequest): Promise<FilterField | undefined> {
   const { data } = await ask(signedIn, terms.list, {
-    query: { sort: '-startDate', limit: '100' },
+    query: { sort: '-startDate', limit: String(maxTerms) },
   })
   if (data.length === 0 && !signedIn.query.get('term')) return undefined
   return { name: 'term', label: 'Term', choices: data.map(({ id, name }) => [id, name]), all: 'All terms' }

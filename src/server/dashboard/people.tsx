@@ -159,7 +159,7 @@ const historyPage: DashboardPage = {
     const { user, name } = learner
     const { data: taken } = await readRowsPage(
       signedIn.database,
-      { limit: 100 },
+      { limit: maxCourseChoices },
       { tables: byUser, conditions: seenRowsOf(signedIn, user) },
     )
     // The external id tells courses of one title apart.
@@ -181,6 +181,8 @@ const historyPage: DashboardPage = {
     )
   },
 }
+
+const maxCourseChoices = 100
 
 const files = tableFilePages({
   path: `${learnerPath}/courses`,

@@ -69,6 +69,7 @@ export async function sweep(database: Pick<Store, 'write'>, now: Date, maxBatche
 }
 
 const secondMs = 1000
+const maxChecks = 3600
 
 type Later = (work: () => Promise<void>, ms: number) => void
 
@@ -85,7 +86,7 @@ const checksLeft = new WeakMap<Store, number>()
  */
 export async function removeTraces(database: Store, later: Later = whileRunning): Promise<void> {
   const isScheduled = checksLeft.has(database)
-  checksLeft.set(database, 3600)
+  checksLeft.set(database, maxChecks)
   if (!isScheduled) await checkAgain(database, later)
 }
 

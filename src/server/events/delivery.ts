@@ -93,6 +93,8 @@ const words: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'The headers of the response are too large',
 }
 
+const maxResultLength = 200
+
 function wordsOf(error: unknown): string {
   const { name, message, code } = error as { name?: string; message?: string; code?: string }
   if (name === 'RefusedTarget') return `Refused: ${message}`
@@ -100,7 +102,7 @@ function wordsOf(error: unknown): string {
   if (known !== undefined) return known
   if (/^HPE_/.test(code ?? '')) return 'The response is not valid HTTP'
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code ?? '')) return `TLS failed: ${code}`
-  return `Failed: ${code ?? message ?? String(error)}`.slice(0, 200).toWellFormed()
+  return `Failed: ${code ?? message ?? String(error)}`.slice(0, maxResultLength).toWellFormed()
 }
 
 const second = 1000

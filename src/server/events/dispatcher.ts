@@ -63,6 +63,8 @@ interface Claim {
   readonly until: string
 }
 
+/** Maximum endpoints in a round; larger than the maximum number of endpoints. */
+const maxWaiting = 100
 /** Longer than an attempt and recording it take; after a crash, another server then sends the message. */
 const leaseMs = 60_000
 /** Rounds find new endpoints, and messages of other programs on the same database. */
@@ -158,7 +160,7 @@ export class Dispatcher {
         select m.due_at from webhook_messages m where m.endpoint_id = e.id and m.due_at is not null
         order by m.due_at limit 1) as first_due
       from webhook_endpoints e where e.status = 'active' and ${isKept(date.toISOString())}
-      order by e.created_at limit 100`)
+      order by e.created_at limit ${maxWaiting}`)
   }
 
   #freeEndpoints(waiting: readonly Waiting[], ended: readonly Ended[], date: Date): Free[] {

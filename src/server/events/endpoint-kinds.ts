@@ -31,6 +31,8 @@ export const slackDelivery: EndpointDelivery = {
 
 /** Limits of Block Kit (docs.slack.dev/reference/block-kit): characters of a section's text, blocks of a message. */
 const [maxSectionText, maxBlocks] = [3000, 50] as const
+/** Characters of the text for notifications, which Slack recommends. */
+const maxText = 4000
 
 /** `verbatim`: links no addresses by itself. */
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } })
@@ -51,8 +53,7 @@ export function slackMessage({ title, lines, link }: ChatMessage) {
     const url = escapeMrkdwn(link).replaceAll('|', '%7C')
     kept.push({ type: 'context', elements: [{ type: 'mrkdwn', text: `<${url}|Open the dashboard>` }] })
   }
-  // Characters of the text for notifications, which Slack recommends.
-  return { text: escapeMrkdwn([title, ...lines].join('\n')).slice(0, 4000), blocks: kept }
+  return { text: escapeMrkdwn([title, ...lines].join('\n')).slice(0, maxText), blocks: kept }
 }
 
 /** Characters that format text at the edge of a word, and similar ones that do not. */
@@ -129,12 +130,15 @@ export const teamsDelivery: EndpointDelivery = {
   },
 }
 
+const maxBytes = 28 * 1024
+
+/** Leaves out the last lines of a message that is too large. */
 export function teamsBody(message: ChatMessage): string {
   for (let lines = message.lines; ; lines = lines.slice(0, -1)) {
     const left = message.lines.length - lines.length
     const shown = left === 0 ? lines : [...lines, `… and ${left} more`]
     const body = JSON.stringify(teamsMessage({ ...message, lines: shown }))
-    if (Buffer.byteLength(body) <= 28 * 1024 || lines.length === 0) return body
+    if (Buffer.byteLength(body) <= maxBytes || lines.length === 0) return body
   }
 }
 

@@ -106,6 +106,9 @@ export function toEndpoint(row: EndpointRow, now: string): Endpoint {
   }
 }
 
+/** Minimum length of the secret part of a URL whose last four characters may be shown. */
+const minLengthToShowEnd = 24
+
 /**
  * Returns the visible part of a URL that is itself a secret: its origin and its last characters,
  * `https://hooks.slack.com/...a1B2`.
@@ -113,8 +116,7 @@ export function toEndpoint(row: EndpointRow, now: string): Endpoint {
 export function shownUrl(url: string): string {
   const { origin, pathname, search } = new URL(url)
   const letters = (pathname + search).replace(/[^A-Za-z0-9]/g, '')
-  // The end of a shorter secret would tell too much of it.
-  return `${origin}/...${letters.length >= 24 ? letters.slice(-4) : ''}`
+  return `${origin}/...${letters.length >= minLengthToShowEnd ? letters.slice(-4) : ''}`
 }
 
 const hiddenQuery = '?...'
@@ -149,8 +151,7 @@ export function withoutSecret(text: string, secret: string): string {
     .filter(({ length }) => length >= minPartLength)
     .toSorted((one, other) => other.length - one.length)
     .reduce((rest, part) => rest.replaceAll(part, '***'), text)
-  // A shorter secret is also a number or a syllable of ordinary text.
-  if (secret.length >= minPartLength || secret.length < 4) return clean
+  if (secret.length >= minPartLength || secret.length < minSecretLength) return clean
   const escaped = secret.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   const alone = new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'gu')
   return clean.replace(alone, '***')
@@ -158,3 +159,5 @@ export function withoutSecret(text: string, secret: string): string {
 
 /** Shorter parts of a URL are words rather than secrets. */
 const minPartLength = 16
+/** A shorter secret is also a number or a syllable of ordinary text. */
+const minSecretLength = 4

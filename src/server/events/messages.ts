@@ -123,7 +123,8 @@ interface Due extends Row {
 
 /** Due messages to look at for each one to claim, because some wait for others about the same subject. */
 const candidatesPerClaim = 4
-/** A waiting message is checked again after it; the message before it usually releases it earlier. */
+const maxRounds = 20
+/** Time after which a waiting message is checked again; the message before it usually releases it earlier. */
 const parkedMs = 60 * 60 * 1000
 
 /**
@@ -133,7 +134,7 @@ const parkedMs = 60 * 60 * 1000
 export async function claim(database: Transaction, claiming: Claiming): Promise<Claimed[]> {
   const parkedUntil = new Date(claiming.now.getTime() + parkedMs).toISOString()
   const claimed: Claimed[] = []
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
     const wanted = claiming.maxMessages - claimed.length
     const { free, waiting } = sortDue(await dueMessages(database, claiming, wanted), wanted, claiming.isBatch)
     if (waiting.length > 0) {
@@ -305,6 +306,8 @@ function timeAfter(now: Date, ms: number): string {
 }
 
 const batchRows = 500
+const maxBatches = 100
+const maxEndpoints = 1000
 
 /**
  * Ends expired endpoints, and deletes the messages of removed ones in small transactions, between which
@@ -316,7 +319,7 @@ export async function tidyOutbox(database: Store, now: Date): Promise<void> {
     Row & { id: string; expires_at: string | null; deleted_at: string | null }
   >(sql`
     select id, expires_at, deleted_at from webhook_endpoints where created_at >= '' order by created_at
-    limit 1000`)
+    limit ${maxEndpoints}`)
   for (const { id, expires_at: expiresAt, deleted_at: deletedAt } of endpoints) {
     const isOver = deletedAt === null && expiresAt !== null && expiresAt <= time
     if (isOver) await database.write((transaction) => removeEndpoint(transaction, id, time))
@@ -326,7 +329,7 @@ export async function tidyOutbox(database: Store, now: Date): Promise<void> {
 
 async function removeMessages(database: Store, endpointId: string): Promise<void> {
   const rows = sql`select id from webhook_messages where endpoint_id = ${endpointId} limit ${batchRows}`
-  for (let batch = 0; batch < 100; batch += 1) {
+  for (let batch = 0; batch < maxBatches; batch += 1) {
     const removed = await database.write((transaction) =>
       transaction.run(sql`delete from webhook_messages where id in (${rows})`),
     )

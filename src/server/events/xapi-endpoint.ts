@@ -169,6 +169,9 @@ function gradeOf(subject: Subject, data: JsonObject): LearningRecord[] {
 }
 
 const maxBatch = 500
+/** Maximum requests of one delivery; the statements that are left follow in the next one. */
+const maxRequests = 64
+const maxWords = 300
 
 /** Statuses of a request that the record store refuses for one of its statements (Communication 2.1.2). */
 const refusing: readonly number[] = [400, 409, 413, 422]
@@ -203,8 +206,7 @@ class RecordStore {
   }
 
   async send(part: readonly Statement[]): Promise<void> {
-    // Maximum requests of one delivery; the statements that are left follow in the next one.
-    if (this.#requests >= 64) this.#ending ??= released
+    if (this.#requests >= maxRequests) this.#ending ??= released
     if (this.#ending) return this.#record(part, this.#ending)
     const received = await this.#post(part)
     if (this.#ending) return this.#record(part, this.#ending)
@@ -355,7 +357,7 @@ function wordsIn(response: string): string {
   const said = isJsonObject(parsed) ? (parsed['message'] ?? parsed['error'] ?? parsed['warnings']) : undefined
   const text = typeof said === 'string' ? said : said === undefined ? response : JSON.stringify(said)
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
-  return line === '' ? 'refused without a reason' : line.slice(0, 300).toWellFormed()
+  return line === '' ? 'refused without a reason' : line.slice(0, maxWords).toWellFormed()
 }
 
 /** Members that a store may add or change do not count (Data 2.3.1). */

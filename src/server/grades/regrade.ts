@@ -56,6 +56,9 @@ async function regradeSome(
   return grades.values()
 }
 
+/** Unweighted items that warnings name; those of most learners come first. */
+const maxItems = 50
+
 /**
  * Warns about weights that name no item, and graded items that do not count because others have a weight; `unweighted` is the
  * number of learners of these. A course without grades has none: its weights are set before its items exist.
@@ -82,8 +85,7 @@ async function weightWarnings(
     })),
     ...[...unweighted]
       .sort(([, one], [, other]) => other - one)
-      // Those of most learners.
-      .slice(0, 50)
+      .slice(0, maxItems)
       .map(([item, count]) => ({
         code: 'unweighted' as const,
         detail: `Item ${item} has no weight, while others have one: it does not count for ${learnersText(count)}.`,

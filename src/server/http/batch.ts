@@ -13,6 +13,9 @@ import { parseBody } from './schema-routes.ts'
 
 type Result = BatchResult['results'][number]
 
+/** Maximum faults in all results; each result has the count of its own and places in its detail. */
+const maxFaults = 1000
+
 /** `code` is a note if nothing was done, or a warning. */
 export interface Outcome {
   readonly id: string
@@ -38,8 +41,7 @@ export async function runBatch(
   items: readonly unknown[],
   work: (item: Call, index: number) => Promise<Outcome>,
 ): Promise<BatchResult> {
-  // Maximum faults in all results; each result has the count of its own and places in its detail.
-  let room = 1000
+  let room = maxFaults
   const results: Result[] = []
   const batch: BatchWork = { rows: new Map(), rowChanges: [], link: undefined, entries: [] }
   // Sequentially: concurrent savepoints would roll each other back.

@@ -18,6 +18,8 @@ export interface RateLimits {
   readonly inbox: { readonly deliveries: TokenBuckets; readonly bytes: TokenBuckets }
 }
 
+const maxFailuresPerMinute = 20
+
 /** Maximum deliveries of each integration, and bytes of their payloads, that are stored per day. */
 const maxInboxPerDay = { deliveries: 200_000, bytes: 64 * 1024 * 1024 } as const
 const dayMs = 24 * 60 * 60 * 1000
@@ -28,8 +30,7 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
   const requests = () => createRateLimit(perMinute, now)
   return {
     requests: perMinute > 0 ? { known: requests(), anonymous: requests(), signIn: requests() } : undefined,
-    // A minute.
-    failures: createRateLimit(20, now),
+    failures: createRateLimit(maxFailuresPerMinute, now),
     signIns: createAttempts(database, now),
     passwords: passwordsOf(passwordCost),
     credentials: createCredentialCache(elapsedMs),
@@ -168,6 +169,9 @@ interface TokenBucket {
   atMs: number
 }
 
+/** About a megabyte; the least recently used one is dropped. */
+const maxBuckets = 10_000
+
 export function createRateLimit(perMinute: number, now: () => Date): RateLimit {
   return { perMinute, ...createTokenBuckets(perMinute, 60_000, now) }
 }
@@ -183,8 +187,7 @@ function createTokenBuckets(capacity: number, refillMs: number, now: () => Date)
   function bucketNamed(name: string): TokenBucket {
     const atMs = now().getTime()
     const bucket = buckets.get(name) ?? { tokens: capacity, atMs }
-    // About a megabyte; the least recently used one is dropped.
-    setNewest(buckets, name, bucket, 10_000)
+    setNewest(buckets, name, bucket, maxBuckets)
     bucket.tokens = Math.min(capacity, bucket.tokens + Math.max(0, atMs - bucket.atMs) * perMs)
     bucket.atMs = atMs
     return bucket

@@ -4,6 +4,8 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import type { HttpRequest } from '../../contract/http.ts'
 import { ProblemError } from '../problem-error.ts'
 
+const maxBytes = 1024 * 1024
+const maxFormBytes = 128 * 1024
 const maxFields = 100
 
 export interface RequestBody {
@@ -29,7 +31,7 @@ export async function readJsonBody(request: HttpRequest, merge: boolean): Promis
  */
 export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   requireType(request, ['application/x-www-form-urlencoded'])
-  const text = Buffer.from(await readBytes(request, 128 * 1024)).toString()
+  const text = Buffer.from(await readBytes(request, maxFormBytes)).toString()
   if (text.split('&', maxFields + 1).length <= maxFields) return new URLSearchParams(text)
   throw new ProblemError('content_too_large', `The form has more than ${maxFields} fields.`)
 }
@@ -63,11 +65,8 @@ export function requireType({ method, headers }: HttpRequest, types: readonly st
 /** Header of a 415 with the accepted types (RFC 5789 §3.1, W3C LDP §7.1; else RFC 9110 §12.5.1). */
 const acceptFor: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 'accept-post' }
 
-/** Throws 413. */
-export async function readBytes(
-  { headers, body }: HttpRequest,
-  maxLength = 1024 * 1024,
-): Promise<Uint8Array> {
+/** Throws 413 above the maximum. */
+export async function readBytes({ headers, body }: HttpRequest, maxLength = maxBytes): Promise<Uint8Array> {
   if (Number(headers['content-length'] ?? 0) > maxLength) throw tooLarge(maxLength)
   if (body === undefined) return nothing.bytes
   if (typeof body === 'string' || body instanceof Uint8Array) {

@@ -213,11 +213,14 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return place && 'shape' in place ? Object.keys((place as z.ZodObject).shape) : []
 }
 
-/** Suggestions take time, so only the first faults get them. */
+const maxLookups = 20
+
+/** Stops suggesting names after some faults, because that takes time. */
 function suggesterFor({ count }: Faults): typeof suggestionText {
-  return count < 20 ? suggestionText : () => ''
+  return count < maxLookups ? suggestionText : () => ''
 }
 
+const maxReported = 100
 const maxPlaceLength = 200
 
 /**
@@ -246,7 +249,7 @@ class Faults {
 
   addEach<Thing>(things: readonly Thing[], faultOf: (thing: Thing) => Fault): void {
     for (const [index, thing] of things.entries()) {
-      if (this.#reported.size >= 100) {
+      if (this.#reported.size >= maxReported) {
         this.#more += things.length - index
         return
       }

@@ -197,6 +197,8 @@ function shownSecret({ setAt, last4, endsAt }: StoredSecret): ShownSecret {
   return { setAt, last4, endsAt }
 }
 
+/** Minimum length of a secret whose last four characters may be shown. */
+const minLengthToShowEnd = 24
 /** Maximum time for which a replaced secret stays valid, in case of a mistyped year. */
 const maxOverlapMs = 366 * 24 * 60 * 60 * 1000
 
@@ -335,8 +337,7 @@ async function sealSecret(
   return {
     sealed: await sealing.seal(database, place, text),
     setAt: now,
-    // The end of a shorter secret would tell too much of it.
-    last4: text.length >= 24 ? text.slice(-4) : null,
+    last4: text.length >= minLengthToShowEnd ? text.slice(-4) : null,
     endsAt: null,
   }
 }

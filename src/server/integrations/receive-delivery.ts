@@ -28,6 +28,7 @@ import {
 } from './apply-event.ts'
 import { type Integration, integrationOf, requireKind, webhookSecretsAt } from './integration.ts'
 
+const maxBytes = 256 * 1024
 const keysRetrySeconds = 60
 
 /** Checks size, kind, media type, proof and time; stores and applies it in one transaction. Throws ProblemError. */
@@ -71,7 +72,7 @@ const failureCodes: readonly string[] = ['invalid_signature', 'timestamp_out_of_
 async function verifyDelivery(visit: Visit): Promise<{ delivery: Authentic; integration: Integration }> {
   const { academy, database, request, query, params } = visit
   const { raw, now } = request
-  const rawBody = await readBytes(raw, 256 * 1024)
+  const rawBody = await readBytes(raw, maxBytes)
   const kind = requireKind(params['lmsKind'] ?? '')
   const integration = await integrationOf(database, kind)
   const trust = integration && trustOf(academy, integration, now)

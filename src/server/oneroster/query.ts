@@ -4,6 +4,7 @@ import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem-error.ts'
 
 const defaultLimit = 100
+const maxLimit = 10_000
 
 export interface ListQuery {
   readonly limit: number
@@ -30,7 +31,7 @@ export function readListQuery(query: URLSearchParams, fields: readonly string[])
       throw invalidFilter(`names an unknown field: ${quoted(field)}`)
   }
   return {
-    limit: readNumber(query, 'limit', { min: 1, max: 10_000, initial: defaultLimit }),
+    limit: readNumber(query, 'limit', { min: 1, max: maxLimit, initial: defaultLimit }),
     offset: readNumber(query, 'offset', { min: 0, max: 1_000_000_000, initial: 0 }),
     sort,
     isDescending: orderBy === 'desc',

@@ -10,6 +10,8 @@ export interface AccessToken {
 
 /** Time before its end at which a token is replaced. */
 const marginMs = 60_000
+/** In memory of an academy; each replaced secret leaves one. */
+const maxTokens = 100
 /** By an object that lives as long as the academy, and by a key. */
 const tokensByOwner = new WeakMap<object, Map<string, Promise<AccessToken>>>()
 
@@ -24,8 +26,7 @@ export async function keptToken(
   const kept = await tokens.get(key)?.catch(() => undefined)
   if (kept && kept.endsAtMs - marginMs > nowMs) return kept
   const granted = grant()
-  // In memory of an academy; each replaced secret leaves one.
-  if (tokens.size >= 100) tokens.clear()
+  if (tokens.size >= maxTokens) tokens.clear()
   tokens.set(key, granted)
   granted.catch(() => tokens.delete(key))
   return granted

@@ -238,9 +238,12 @@ const systems = [
   ['Linux', 'Linux'],
 ] as const
 
+/** Maximum length of a User-Agent to parse; browsers send less. */
+const maxUserAgentLength = 512
+
 /** `Firefox on Linux`; nothing finer, which could identify a person. */
 function browserIn(userAgent: string | undefined): string {
-  const text = (userAgent ?? '').slice(0, 512)
+  const text = (userAgent ?? '').slice(0, maxUserAgentLength)
   const named = (names: readonly (readonly [string, string])[]) =>
     names.find(([part]) => text.includes(part))?.[1]
   const browser = named(browsers) ?? 'Unknown browser'

@@ -33,6 +33,8 @@ const codings = Object.keys(coders) as Coding[]
 
 /** A shorter body fits one packet. */
 const minLength = 1400
+/** A longer body is compressed in the thread pool: here it would keep other requests waiting. */
+const maxWhole = 64 * 1024
 
 /** Only API responses: for a page with a secret and text of the request, the length could reveal the secret (BREACH). */
 const compressible = /^(application\/((problem\+)?json|x-ndjson)|text\/csv)(;|$)/
@@ -88,8 +90,7 @@ function compress(
 
 function compressBody(body: HttpBody, coder: Coder): HttpBody {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) return compressStream(body, coder)
-  // A longer body is compressed in the thread pool: here it would keep other requests waiting.
-  return body.length <= 64 * 1024 ? coder.whole(body) : compressStream([body], coder)
+  return body.length <= maxWhole ? coder.whole(body) : compressStream([body], coder)
 }
 
 /** Flushes each piece, so that it can be read at once. */

@@ -8,6 +8,7 @@ import { send } from './node-adapter.ts'
 const single: readonly string[] = ['host', 'authorization', 'content-type']
 /** Time for a refused client to read the response. */
 const farewellMs = 1_000
+const maxHeadBytes = 16 * 1024
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 /** Without ports. */
@@ -110,7 +111,7 @@ export function refusalOfRaw(error: ParserError): ProblemError {
   if (code !== 'HPE_HEADER_OVERFLOW') {
     return new ProblemError('invalid_parameter', `The request is not valid HTTP/1.1: ${message}.`)
   }
-  const head = rawPacket?.toString('latin1', 0, 16 * 1024) ?? ''
+  const head = rawPacket?.toString('latin1', 0, maxHeadBytes) ?? ''
   if (/^[A-Z]+ [^ \r\n]*$/.test(head)) {
     return new ProblemError('uri_too_long', `The path and query are longer than ${maxUrlBytes} bytes.`)
   }

@@ -167,6 +167,10 @@ async function* streamRows(
   }
 }
 
+const maxAttempts = 10
+const maxConcurrentAttempts = 3
+const maxPauseMs = 100
+
 /** Before the next attempt; `attempt` counts the failed ones from 1. */
 type Pause = (attempt: number) => Promise<unknown>
 
@@ -176,8 +180,8 @@ type Attempts = <Result>(
   work: () => Promise<Result>,
 ) => Promise<Result>
 
-/** So that two conflicting transactions do not collide again. */
-const randomPause: Pause = (attempt) => setTimeout(Math.random() * Math.min(100, 2 ** attempt))
+/** Random, growing delay, so that two conflicting transactions do not collide again. */
+const randomPause: Pause = (attempt) => setTimeout(Math.random() * Math.min(maxPauseMs, 2 ** attempt))
 
 /** Calls that have failed three times run one at a time, so that each succeeds under contention. */
 function attemptsWith(pause: Pause): Attempts {
@@ -192,15 +196,17 @@ function attemptsWith(pause: Pause): Attempts {
   return async (isTransient, work) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await (attempt > 3 ? inTurn(work) : work())
+        return await (attempt > maxConcurrentAttempts ? inTurn(work) : work())
       } catch (error) {
-        if (attempt === 10 || !isTransient(error)) throw error
+        if (attempt === maxAttempts || !isTransient(error)) throw error
       }
       await pause(attempt)
     }
   }
 }
 
+const maxNames = 200
+const maxCountedTexts = 2000
 const usesBeforeName = 3
 
 /**
@@ -214,10 +220,10 @@ function createStatementNames(): (text: string) => string | undefined {
 
   return (text) => {
     const known = names.get(text)
-    if (known !== undefined || names.size >= 200) return known
+    if (known !== undefined || names.size >= maxNames) return known
     const count = (uses.get(text) ?? 0) + 1
     if (count < usesBeforeName) {
-      if (uses.size >= 2000) uses.clear()
+      if (uses.size >= maxCountedTexts) uses.clear()
       uses.set(text, count)
       return undefined
     }

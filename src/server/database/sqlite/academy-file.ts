@@ -84,6 +84,7 @@ function link(draft: string, path: string): void {
 }
 
 const restore = 'Restore it from a backup, or delete it and run the command again to create a new academy'
+const maxLooks = 3
 const betweenLooksMs = 20
 
 /** SQLite would treat zero bytes as empty, and a file without its log as an older state. Throws DatabaseError. */
@@ -99,7 +100,8 @@ export function requireContent(path: string): void {
   // On a clean close SQLite removes the shared memory before the log (SQLite, WAL-mode File Format §1). Another
   // process may be closing right now, so check several times.
   for (let look = 1; exists(memory) && !exists(log); look += 1) {
-    if (look === 3) throw logLostError(path, `${basename(memory)} is there, but ${basename(log)} is missing`)
+    if (look === maxLooks)
+      throw logLostError(path, `${basename(memory)} is there, but ${basename(log)} is missing`)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, betweenLooksMs)
   }
 }

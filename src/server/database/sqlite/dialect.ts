@@ -27,6 +27,9 @@ export const sqliteDialect: Dialect = {
   search: { create, fill, find },
 }
 
+/** More would not narrow the result. */
+const maxGrams = 50
+
 function find(table: Searched, text: string): SearchHits {
   const [rows, search] = [raw(table), raw(`${table}_search`)]
   const grams = gramsOf(text).map(quoteGram).join(' ')
@@ -45,8 +48,7 @@ function find(table: Searched, text: string): SearchHits {
 function gramsOf(needle: string): string[] {
   const characters = [...needle]
   const grams = new Set(characters.slice(2).map((_, index) => characters.slice(index, index + 3).join('')))
-  // More would not narrow the result.
-  return [...grams].slice(0, 50)
+  return [...grams].slice(0, maxGrams)
 }
 
 /** SQLite, FTS5 §3.1. */
