@@ -160,7 +160,11 @@ export function metadataOf(server: AuthorizationServer): Metadata {
  */
 export const commonScopes: readonly string[] = ['read', 'write']
 
-/** All, if the server's scopes are those of this API (RFC 6749 §3.3). Another server might refuse the whole sign-in. */
+/**
+ * Returns the scopes to request by default: all, if the server's scopes are exactly those of this API,
+ * because it then grants those that the role may have (RFC 6749 §3.3). Another server might refuse the whole
+ * sign-in.
+ */
 export function defaultScopes(supported: readonly string[] | null): readonly string[] {
   const own: readonly string[] = apiScopes
   const same = supported?.length === own.length && own.every((scope) => supported.includes(scope))

@@ -125,7 +125,7 @@ export function refusalError(
   }
 }
 
-/** The application that the user named probably exists, so the secret is wrong. */
+/** Suggests a wrong secret: an application that the user named probably exists. */
 function secretHint({ secret }: ClientIdentity): string {
   const ways = '--client-secret-stdin < secret.txt, or LEARNCTL_CLIENT_SECRET'
   return secret === null ? `If the application has a secret: ${ways}` : `Check its id and secret: ${ways}`

@@ -70,7 +70,10 @@ function hasState(parameters: URLSearchParams, state: string): boolean {
   return timingSafeEqual(digest(parameters.get('state') ?? ''), digest(state))
 }
 
-/** Any web page can make the browser send a request to the right path. */
+/**
+ * Returns the error status of a request for the right path. Any web page can make the browser send a request
+ * here.
+ */
 function faultStatusOf({ method, headersDistinct }: IncomingMessage, host: string): 400 | 405 | null {
   const hosts = headersDistinct['host'] ?? []
   if (hosts.length !== 1 || hosts[0] !== host) return 400

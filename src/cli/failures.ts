@@ -146,7 +146,10 @@ function isUnclear({ method, code, answer }: ProtocolError): boolean {
   )
 }
 
-/** Any platform has users and lessons, but maybe no list of them. */
+/**
+ * Suggests how to see whether a write was done; any platform has users and lessons, but maybe no list of
+ * them.
+ */
 function checkHint({ method, url }: Sent): string {
   const { pathname } = new URL(url)
   if (method === 'POST' && /\/v1\/(users|lessons)$/.test(pathname))

@@ -86,7 +86,10 @@ function targetOf({ context }: FailedRun): Target | null {
   }
 }
 
-/** An invalid command line has no settings, but `-o json` must work for its error, too. */
+/**
+ * Returns the text of a setting. An invalid command line has no settings, but `-o json` must work for its
+ * error, too.
+ */
 function wanted(name: 'output' | 'color' | 'debug', { argv, io, context }: FailedRun): string | undefined {
   if (context)
     return context.settings[name].value === false ? undefined : String(context.settings[name].value)
@@ -100,7 +103,7 @@ function wanted(name: 'output' | 'color' | 'debug', { argv, io, context }: Faile
   return given.at(-1) ?? (io.env[`LEARNCTL_${name.toUpperCase()}`] || undefined)
 }
 
-/** A bug of this program, or of the academy in it; null for any other. */
+/** Returns an error that is a bug of this program, or of the academy in it; null for any other. */
 async function ownFault(
   error: unknown,
   { code, requestId }: Failure,

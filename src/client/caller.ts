@@ -98,7 +98,7 @@ class PlatformCaller implements Caller {
   readonly #rawSender: Sender
   readonly #newIdempotencyKey: () => string
   readonly #isInProcess: boolean
-  /** Used where the platform is no server of this API. */
+  /** Ids by reference, where the platform is no server of this API. */
   readonly #ids = new Map<string, Promise<string>>()
   /** Operations that the platform file describes. */
   readonly #described: ReadonlySet<string>

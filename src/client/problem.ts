@@ -34,7 +34,11 @@ const codeByStatus: Readonly<Record<number, string>> = {
 
 const ourCodes: ReadonlySet<string> = new Set([...Object.keys(statusOf), 'idempotency_in_progress'])
 
-/** ApiError from status 400 on, else ProtocolError: redirects are never followed, so that no credential leaves its origin. */
+/**
+ * Returns the error for an unsuccessful reply: ApiError from status 400 on, else ProtocolError (redirects are never
+ * followed, so that no credential leaves its origin). Reads problem+json, and of any other body its `detail`, `message`
+ * or `error`, else its first line.
+ */
 export async function errorOf(
   target: Target & { readonly headers?: HttpHeaders },
   reply: HttpResponse,

@@ -142,7 +142,7 @@ export async function readBytes(reply: HttpResponse, limitBytes: number): Promis
   return whole ? bytes : null
 }
 
-/** A stream must be begun before it can be ended. */
+/** Discards an unread body and closes its connection: a stream must be begun before it can be ended. */
 export async function discardBody(reply: HttpResponse): Promise<void> {
   await readBytes(reply, 0).catch(() => {})
 }
@@ -151,7 +151,10 @@ export function mediaTypeOf(reply: HttpResponse): string {
   return (reply.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-/** UTF-8 (RFC 8259 §8.1), else its charset. Throws NotUtf8Error: a replacement character could be written back later. */
+/**
+ * Decodes a body as UTF-8, as JSON requires (RFC 8259 §8.1), else in its charset. Throws NotUtf8Error if both fail: a
+ * replacement character could be written back later.
+ */
 export function bodyText(reply: HttpResponse, bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
@@ -228,7 +231,7 @@ function isSentence(text: string): boolean {
   return text.length <= maxSentenceLength && /^\p{L}[^\n\p{Cc}]*$/u.test(text)
 }
 
-/** A stream may arrive as a web page or as JSON. */
+/** Throws ProtocolError if a stream requested in one of `media` arrives as a web page or as JSON. */
 export function assertMediaType(target: Target, reply: HttpResponse, media: readonly string[]): void {
   const type = mediaTypeOf(reply)
   if (media.length === 0 || media.includes(type)) return

@@ -185,7 +185,10 @@ export function isConfidential(url: string): boolean {
   return url.startsWith('https:') || isLoopback(url)
 }
 
-/** Http to another host than loopback would send a credential unencrypted. */
+/**
+ * Throws RequestError if requests to this base URL would send a credential unencrypted: http to another host than
+ * loopback.
+ */
 export function assertConfidential(baseUrl: string): void {
   if (isConfidential(baseUrl)) return
   const { host } = new URL(baseUrl)

@@ -44,7 +44,7 @@ interface Repeated {
   readonly method: string
   readonly url: string
   readonly signal?: AbortSignal
-  /** A repeated Idempotency-Key is answered with the first response. */
+  /** Returns true if the server answers a repeated Idempotency-Key with the first response. */
   readonly honoursKeys: () => Promise<boolean>
 }
 

@@ -34,7 +34,7 @@ interface SenderOptions extends RetryPolicy, Timeouts {
   readonly onExchange: ((report: ExchangeReport) => void) | undefined
 }
 
-/** The request is retried if the body is cut off. */
+/** Reads a successful reply; if the body is cut off, the request is retried. */
 type Consume<T> = (reply: HttpResponse) => Promise<T>
 
 export type Translate = (error: ApiError | ProtocolError) => Promise<Error>

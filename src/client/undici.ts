@@ -25,7 +25,10 @@ export interface UndiciOptions {
 
 export type ClosableTransport = Transport & { close(): Promise<void> }
 
-/** Kept-alive HTTP/1.1 connections. Undici is loaded with the first request; `close` drops every connection at once. */
+/**
+ * Creates the network transport, with kept-alive HTTP/1.1 connections. Undici is loaded with the first request;
+ * `close` drops every connection at once, also those in use.
+ */
 export function createUndiciTransport(options: UndiciOptions = {}): ClosableTransport {
   const dispatchers = new Map<HttpProxy | null, Promise<Dispatcher>>()
   const connectTimeoutMs = options.connectTimeoutMs ?? 5000
@@ -168,7 +171,10 @@ interface Moment {
   readonly proxy?: HttpProxy | null
 }
 
-/** A RequestError if the request cannot be encoded or the proxy not be used; the reason of an aborted signal as it is. */
+/**
+ * Converts a network error to ConnectionError, TimeoutError, ProtocolError, or RequestError for a request that cannot
+ * be encoded or a proxy that cannot be used; returns the reason of an aborted signal as it is.
+ */
 export function networkErrorOf(request: HttpRequest, fault: unknown, moment: Moment): unknown {
   const { part, connectTimeoutMs, proxy = null } = moment
   if (request.signal?.aborted) return request.signal.reason

@@ -72,7 +72,7 @@ export function csvText(text: string, raw: boolean): string {
   return needsQuotes.test(text) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** A comma, unless the header has more of another one outside quotes. */
+/** Returns the separator: a comma, unless the header has more of another one outside quotes. */
 export function separatorOf(header: string): string {
   const plain = header.replace(/"[^"]*"/g, '')
   const count = (separator: string) => plain.split(separator).length

@@ -14,7 +14,10 @@ export function databaseSecrets(text: string | null | undefined): string[] {
   return [...urlPasswords(text), ...(named === undefined ? [] : [named, percentDecoded(named)])]
 }
 
-/** The URL may lack its scheme. Without a password, the user name may be a token. */
+/**
+ * Returns the password in a URL, with or without its scheme, as written and decoded. Without a password, the
+ * user name may be a token.
+ */
 export function urlPasswords(text: string): string[] {
   // Up to the last @, even beyond the end of the host: a password may contain characters that should have
   // been encoded.
@@ -136,7 +139,10 @@ function portOf(text: string | undefined): number {
   throw new PostgresUrlError(`must have a port from 1 to 65535, not ${text}`)
 }
 
-/** PostgreSQL's socket in Debian's directory or its own, or localhost. */
+/**
+ * Returns where PostgreSQL listens on this machine: its socket in Debian's directory or PostgreSQL's own, or
+ * localhost.
+ */
 function localHost(port: number): string {
   const folders = ['/var/run/postgresql', '/tmp']
   return folders.find((folder) => existsSync(`${folder}/.s.PGSQL.${port}`)) ?? 'localhost'

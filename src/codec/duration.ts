@@ -28,7 +28,7 @@ const meantUnits: Readonly<Record<string, readonly Duration['unit'][]>> = {
   ...{ month: ['mo'], year: ['y'] },
 }
 
-/** A day has 24 hours; null for months and years. */
+/** Returns a duration in milliseconds; a day has 24 hours, months and years have no fixed length. */
 export function durationMs({ count, unit }: Duration): number | null {
   if (unit === 'mo' || unit === 'y') return null
   const days = unit === 'd' ? count : unit === 'w' ? count * 7 : null

@@ -10,7 +10,7 @@ export function itemNameOf(item: NamedItem): string {
   return readItemName(itemId).itemId === itemId ? itemId : withId({ label: itemId, itemId })
 }
 
-/** The id may have brackets in pairs; without an id, the name is the id. */
+/** Reads the name of an item's column. The id may have brackets in pairs; without an id, the name is the id. */
 export function readItemName(name: string): NamedItem {
   const half = name.slice(0, (name.length - 3) / 2)
   if (half !== '' && name === `${half} (${half})`) return { itemId: half, label: half }

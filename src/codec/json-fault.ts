@@ -13,7 +13,10 @@ const space = /[ \t\n\r]*/y
 const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const escaped = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y
 
-/** A parser's own message quotes the text, which may hold a secret. */
+/**
+ * Finds the place where a text that is not JSON (RFC 8259) goes wrong. A parser's own message quotes the
+ * text, which may hold a secret.
+ */
 export function jsonFaultIn(text: string): JsonFault {
   const offset = offsetIn(text)
   const before = text.slice(0, offset)

@@ -17,8 +17,9 @@ const maxDigits = 1000
 const tooManyDigits = `it has an integer of more than ${maxDigits} digits`
 
 /**
- * An integer that a number cannot hold exactly becomes a bigint: a rounded id would name another record. Throws
- * SyntaxError, and JsonLimitError beyond a depth, 1.8e308 or 1,000 digits.
+ * Parses a JSON text. An integer that a number cannot hold exactly becomes a bigint: a rounded id would name
+ * another record. Throws SyntaxError, and JsonLimitError on text that nests too deeply or has a number beyond
+ * 1.8e308 or an integer of more than 1,000 digits.
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text)

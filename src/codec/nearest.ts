@@ -17,7 +17,10 @@ export function findNearest(word: string, known: readonly string[]): string[] {
   return near.flatMap(({ candidate, steps }) => (steps === best ? [candidate] : [])).slice(0, 3)
 }
 
-/** Optimal string alignment: a swap of neighbours counts as one, as the commonest typing error. */
+/**
+ * Counts the letters to insert, delete, change or swap with their neighbour (optimal string alignment). A
+ * swap counts as one, as the commonest typing error.
+ */
 function distance(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   for (let row = 1; row <= from.length; row += 1) {

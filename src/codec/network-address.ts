@@ -15,7 +15,10 @@ export function isLoopbackHost(hostname: string): boolean {
   )
 }
 
-/** The test is false for what is no address. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) counts as IPv4. */
+/**
+ * Returns a test of whether an address is in one of these networks; false for what is no address. An IPv4-mapped IPv6 address
+ * (RFC 4291 §2.5.5.2) counts as IPv4.
+ */
 export function networkTest(networks: readonly string[]): (address: string) => boolean {
   // By family: a common list would match IPv4 addresses against ::/96.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }

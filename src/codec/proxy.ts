@@ -5,7 +5,7 @@ import { isLoopbackHost, isNetwork } from './network-address.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface HttpProxy {
-  /** Without user name and password. */
+  /** Its URL without user name and password, such as `http://proxy.example:3128`. */
   readonly url: string
   /** Host name and port, for messages. */
   readonly host: string
@@ -64,7 +64,7 @@ export function listProxies(env: Environment): (HttpProxy | ProxySettingError)[]
   })
 }
 
-/** The value is in no message: it may hold a password. `host:port` means http. */
+/** Parses the value of a variable; `host:port` means http. The value itself is in no message: it may hold a password. */
 function parseProxy(variable: string, value: string): HttpProxy {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`
   const url = URL.canParse(text) ? new URL(text) : null

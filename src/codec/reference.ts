@@ -17,7 +17,10 @@ export function matchesReference({ by, value }: Reference, found: unknown): bool
   return by === 'email' ? text.toLowerCase() === value.toLowerCase() : text === value
 }
 
-/** A single one stays as it is; among several, a comma within one is written `\,`. */
+/**
+ * Joins references with commas. A single one stays as it is; among several, a comma within one is written
+ * `\,`.
+ */
 export function joinReferences(references: readonly string[]): string {
   if (references.length === 1) return references[0] ?? ''
   return references.map(escapeReference).join(',')

@@ -60,7 +60,10 @@ export interface Span {
   readonly ordered: boolean
 }
 
-/** A day is a UTC day, included at both ends; an instant is inclusive as the start and exclusive as the end. */
+/**
+ * Returns the span between two bounds, each a day or an instant. A day is a UTC day and is included at both
+ * ends; an instant is inclusive as the start and exclusive as the end.
+ */
 export function spanOf(startText: string | undefined, endText: string | undefined): Span {
   const start = startText === undefined ? null : Date.parse(startText)
   if (endText === undefined) return { start, end: null, ordered: true }

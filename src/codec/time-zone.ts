@@ -3,13 +3,16 @@ const dayMs = 24 * 3_600_000
 export interface TimeZone {
   /** Milliseconds for which `Date` shows the local time in UTC. */
   clockAt(instantMs: number): number
-  /** The first of two if clocks were set back; if they skipped it, as far after the last instant before the gap. */
+  /**
+   * Returns the instant of a local time: the first of two if clocks were set back; if clocks skipped it, the
+   * instant as far after the last one before the gap.
+   */
   instantOf(clockMs: number): number
 }
 
 export const utc: TimeZone = { clockAt: (instantMs) => instantMs, instantOf: (clockMs) => clockMs }
 
-/** An IANA name; null if it is unknown. */
+/** Takes an IANA name; null if it is unknown. */
 export function findTimeZone(name: string): TimeZone | null {
   if (name === 'UTC') return utc
   let format: Intl.DateTimeFormat

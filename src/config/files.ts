@@ -62,8 +62,9 @@ export class UnreadableFileError extends Error {
 }
 
 /**
- * The user did not name it, so its kind and size are checked first: a repository can have a link to a device, a pipe or
- * gigabytes in its place. Throws UnreadableFileError.
+ * Reads a text file (UTF-8, with or without a byte order mark) that the user did not name. Checks its kind
+ * and size first: a repository can have a link to a device, a pipe or gigabytes in its place. Throws
+ * UnreadableFileError.
  */
 export function readRegularFile(path: string, limitBytes: number): string {
   let file: number | null = null

@@ -104,7 +104,10 @@ function tryCreate(path: string, holder: Holder): boolean {
   }
 }
 
-/** Locked and checked again: another process could have replaced the stale lock by a new one. */
+/**
+ * Deletes a stale lock. Only one process at a time may do this, and it checks again first: else a second
+ * process that saw the same stale lock would delete the new lock of the first.
+ */
 function deleteStaleLock(path: string, now: number): void {
   const guard = `${path}.stale`
   if (!tryCreate(guard, { pid: process.pid, host: hostname(), time: now, id: crypto.randomUUID() })) {

@@ -86,7 +86,7 @@ export function credentialOf(stored: Profiles, name: string): StoredCredential |
   return profile && !isLocal(profile) ? profile.credential : undefined
 }
 
-/** A missing profile is not created. */
+/** Returns the profiles with another credential in one of them, or none. A missing profile is not created. */
 export function withCredential(
   { active, profiles }: Profiles,
   name: string,
@@ -121,7 +121,11 @@ const maxBytes = 4 * 1024 * 1024
 /** Variable that moves the directory. */
 const directoryVariable = 'LEARNCTL_CONFIG_DIR'
 
-/** A write sets modes 0600 and 0700. A file that others can read is restricted to its owner; `onOpen` gets the old mode. */
+/**
+ * Creates the store of `profiles.json` in `directory`; a write sets the modes to 0600 and 0700. If others can
+ * read the file, reading it restricts it to its owner, and `onOpen` is called with its old mode and whether
+ * that succeeded.
+ */
 export function createProfileStore(
   directory: string,
   clock: LockClock,
@@ -322,7 +326,7 @@ export function grantedTokensOf(
   }
 }
 
-/** Infinity if the server did not say. */
+/** Returns the remaining lifetime of an access token in milliseconds; Infinity if the server did not say. */
 export function remainingMs({ expiresAt }: StoredTokens, nowMs: number): number {
   const endMs = Date.parse(expiresAt ?? '')
   return Number.isNaN(endMs) ? Number.POSITIVE_INFINITY : endMs - nowMs

@@ -42,7 +42,10 @@ export interface SettingSources {
   readonly project: ProjectFile | null
 }
 
-/** An empty variable counts as unset. Throws a SettingError that names the origin of an invalid value. */
+/**
+ * Resolves all global settings: flag, then variable, then project file, then default. An empty variable
+ * counts as unset. Throws a SettingError that names the origin of an invalid value.
+ */
 export function resolveSettings(from: SettingSources): Settings {
   const resolved = Object.entries<Setting>(settings).map(([name, setting]) => [
     name,

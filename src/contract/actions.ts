@@ -79,7 +79,7 @@ export const digestEvent = 'endpoint.digest'
 
 export const messageTypes = [testEvent, digestEvent, ...eventTypes] as const
 
-/** Everything, all events of a noun, or one event. */
+/** Patterns that an endpoint can subscribe to: everything, all events of a noun, or one event. */
 export const eventPatterns = ['*', ...eventNouns.map((noun) => `${noun}.*` as const), ...eventTypes] as const
 export type EventPattern = (typeof eventPatterns)[number]
 
@@ -91,7 +91,7 @@ export function patternsOf(type: string): readonly string[] {
   return ['*', `${type.split('.', 1)[0]}.*`, type]
 }
 
-/** A wider pattern includes them, so that no event matches two. */
+/** Removes patterns that a wider one includes, so that no event matches two. */
 export function withoutOverlap(patterns: readonly string[]): readonly string[] {
   const all = new Set(patterns)
   return [...all].filter((pattern) => {

@@ -132,7 +132,7 @@ export const dataTables: Readonly<Record<DataTableName, DataTable>> = {
   },
 }
 
-/** Of an erased user, nothing may be kept. */
+/** States of a row. `erased`: the data of the user may not be kept. */
 export const rowStates = ['current', 'removed', 'erased'] as const
 export type RowState = (typeof rowStates)[number]
 

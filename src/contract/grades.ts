@@ -93,7 +93,7 @@ const GradebookPage = named(
 )
 export type GradebookPage = z.output<typeof GradebookPage>
 
-/** One row per learner. */
+/** Reports the grades of a course, one row per learner. */
 export const report = {
   at: 'GET /v1/gradebooks/{courseId}',
   summary: 'Report the grades of a course, one row per learner',

@@ -45,7 +45,7 @@ export function contentWithKnownIds(
   }
 }
 
-/** A title, or the module's number if the title is ambiguous. */
+/** Returns the unique names of modules for lessons: the title, or the module's number if the title is ambiguous. */
 export function moduleNames(modules: unknown): readonly string[] {
   const titles = titlesOf(modules)
   const counts = countsOf(titles)
@@ -58,7 +58,7 @@ export function moduleNames(modules: unknown): readonly string[] {
   return titles.map((title, index) => (numbered.has(index) ? String(index + 1) : title))
 }
 
-/** -1 for none, null if several have that title. */
+/** Returns the index of the named module; -1 for none, null if several have that title. */
 export function moduleNamed(modules: unknown, name: string): number | null {
   const named = moduleNames(modules).indexOf(name)
   if (named >= 0) return named
@@ -81,7 +81,7 @@ function countsOf(titles: readonly string[]): ReadonlyMap<string, number> {
   return counts
 }
 
-/** -1 for other text. */
+/** Returns the index for a number in text; -1 for other text. */
 function placeIn(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) - 1 : -1
 }

@@ -1,6 +1,8 @@
 import type { Scope } from './operation.ts'
 
-/** Relative to the base URL. A client tries these if a platform has no metadata (RFC 8414). */
+/**
+ * Paths of OAuth 2.0 below the base URL. A client tries these if a platform has no metadata (RFC 8414).
+ */
 export const oauthPaths = {
   authorize: '/oauth/authorize',
   token: '/oauth/token',
@@ -21,7 +23,7 @@ export const ownClientId = 'learnctl'
 /** RFC 8628 §3.4. */
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** Shown on consent pages. */
+/** Descriptions of the scopes on consent pages. */
 export const scopeInWords: Readonly<Record<Scope, string>> = {
   read: 'View the courses, lessons, users, progress and reports that you can access',
   write: 'Change the courses, lessons, users, enrolments and progress that you can manage',

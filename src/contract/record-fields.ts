@@ -54,7 +54,7 @@ export function takenExternalId<Shown extends Field>(shown: Shown, noun: string)
   }
 }
 
-/** Actor, time, and the end of the time in which it can be restored. */
+/** Fields of every deleted record: actor, time, and the end of the time in which it can be restored. */
 export const deletedFields = {
   userId: field(z.string(), 'User who deleted it'),
   deletedAt: field(Time, 'When it was deleted'),

@@ -29,7 +29,10 @@ const upFrontCost = 50
 const requestsAtOnce = 8
 const waitSeconds = 10
 
-/** developerdocs.instructure.com/services/canvas: lists of the account for an admin's token, else the user's courses. */
+/**
+ * Reads the REST API of Canvas (developerdocs.instructure.com/services/canvas): the lists of an account if the token is
+ * that of an account admin, else the courses of its user with their people.
+ */
 export const canvasRecords: RecordSystem = {
   title,
   requestsAtOnce,

@@ -27,7 +27,11 @@ const pageSize = 100
 const requestsAtOnce = 8
 const waitSeconds = 10
 
-/** developers.google.com/classroom/reference/rest. People of a course: students, then teachers, then invited people. */
+/**
+ * Reads the Classroom API (developers.google.com/classroom/reference/rest): the courses that the user who signed in
+ * may see. Members of a course come with their profiles: students,
+ * then teachers, then invited people.
+ */
 export const classroomRecords: RecordSystem = {
   title,
   requestsAtOnce,
@@ -59,7 +63,7 @@ function isAlias(of: string | null): boolean {
   return of !== null && /^[dp]:/.test(of)
 }
 
-/** Read one after the other. */
+/** Lists of the people of a course, read one after the other. */
 const peopleLists = ['students', 'teachers', 'invitations'] as const
 
 function peoplePageOf({ position }: RecordQuestion) {

@@ -13,7 +13,10 @@ export interface WriteOutcome {
 
 export type Writing = Generator<RecordRequest, WriteOutcome, RecordResponse>
 
-/** Repeating it does nothing twice: courses have an alias, course work is looked for first. Nothing is deleted. */
+/**
+ * Writes a record to Google Classroom so that repeating it does nothing twice: courses have an alias, people are enrolled
+ * or invited once, course work is looked for first, and grades are set. Nothing is deleted.
+ */
 export function writeClassroom(record: ForeignWrite, token: string): Writing {
   const writer = new Writer(token)
   switch (record.part) {

@@ -107,7 +107,11 @@ export function ignoreEvent(name: string, reason: IgnoredReason): IgnoredEvent {
   return { type: 'ignored', name, reason }
 }
 
-/** Ignored if a gradebook cannot take it. With `takesDefault`, the default of the integration replaces an unknown maximum. */
+/**
+ * Completes the grade with the settings of the integration; an ignored event if a gradebook cannot take it.
+ *
+ * @param takesDefault true if the default of the integration applies to a maximum that is unknown otherwise
+ */
 export function makeGrade(
   event: Omit<GradeEvent, 'type' | 'weight' | 'scoreMaximum'> & {
     readonly scoreMaximum: number | null
@@ -154,7 +158,7 @@ export interface SimulatedFacts {
   readonly serial: string
 }
 
-/** Learner, course and time are in all events. */
+/** Facts that only some events contain. Learner, course and time are in all. */
 export type SimulatedFact = 'item' | 'label' | 'score' | 'maximum' | 'percentage' | 'published'
 
 export interface SimulatedEvent {

@@ -31,7 +31,7 @@ export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
   return makeGrade(event, settings, true)
 }
 
-/** None contains a maximum. */
+/** Events of the plugin local_webhooks; none contains a maximum. */
 export const moodleEvents: SimulatedEvents = {
   user_graded: {
     summary: 'A learner was graded in an item',

@@ -227,7 +227,7 @@ export function titleOf(itemId: string, label: string): string {
   return label || (itemId === wholeCourse ? wholeCourseTitle : itemId)
 }
 
-/** Those of the course, else of the grades, unless they add up to more than 100, which no course may have. */
+/** Returns the weights of the course, else of the grades; none if they add up to more than 100, which no course may have. */
 function weightsOf(
   weights: readonly { readonly name: string; readonly weight: number }[],
   titles: ReadonlyMap<string, string>,

@@ -39,7 +39,10 @@ export const oneRosterScopes = ['roster.readonly', 'gradebook.readonly'].map(
   (name) => `https://purl.imsglobal.org/spec/or/v1p2/scope/${name}`,
 )
 
-/** 1.2, else 1.1 (1EdTech, OneRoster REST/JSON binding). The base URL ends before the service and the version. */
+/**
+ * Reads a provider of OneRoster over REST: 1.2, else 1.1 (1EdTech, OneRoster 1.2 REST/JSON binding). The base URL is the
+ * part before the service and the version. Each class is a course, as in packages.
+ */
 export const oneRosterRecords: RecordSystem = {
   title,
   requestsAtOnce,
@@ -116,7 +119,7 @@ function pathOf({ part, of }: RecordQuestion, { version, offset, item }: PagePla
   return `${base}${results}?limit=${pageSize}&offset=${offset}`
 }
 
-/** May say where the list is instead; undefined for a list. */
+/** Returns why a response has no list, or where it is instead; undefined for a list. */
 function troubleIn(
   response: RecordResponse,
   { part, of }: RecordQuestion,

@@ -139,7 +139,7 @@ export function retryAfterIn({ headers }: RecordResponse, otherwise: number): nu
   return Number.isNaN(until - date) ? otherwise : Math.max(1, Math.ceil((until - date) / 1000))
 }
 
-/** A text or a number; null for anything else, and for empty text. */
+/** Returns a text or a number as text; null for anything else, and for empty text. */
 export function textIn(object: JsonObject, name: string): string | null {
   const value = object[name]
   if (typeof value === 'string') return value.trim() === '' ? null : value.trim()

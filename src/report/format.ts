@@ -93,7 +93,10 @@ export function titleOf(text: string): string {
   return lineOf(text, maxTitle)
 }
 
-/** Isolated: a title in Arabic must not reorder the figures around it (Unicode UAX #9 §2.4). */
+/**
+ * Returns a title for the middle of a sentence, isolated from it: a title in Arabic must not reorder the figures around it
+ * (Unicode UAX #9 §2.4).
+ */
 export function titleInSentence(text: string): string {
   return `\u2068${titleOf(text)}\u2069`
 }

@@ -266,7 +266,7 @@ export function ComparisonPart({ figures, formats, courseUrl }: PartProps) {
   )
 }
 
-/** A title that another course has gets the external id or id. */
+/** Returns a function that names a course, with its external id or id if another course has the same title. */
 function courseNames(
   { summary, attention }: PartProps['figures'],
   courseUrl: PartProps['courseUrl'],
@@ -333,7 +333,7 @@ export function Distribution({
   )
 }
 
-/** Whole percentages: 0–9%, 90–100%. */
+/** Returns a range in whole percentages: 0–9%, 90–100%. */
 function rangeOf({ from, to }: Bucket, { words, wholePercent }: Formats): string {
   if (to === null) return words.above(wholePercent(Math.floor(from)))
   return `${from}–${wholePercent(to === 100 ? to : to - 1)}`

@@ -42,7 +42,7 @@ export function reportDocument(figures: ReportFigures, options: ReportOptions): 
   return `<!DOCTYPE html>\n${html}\n`
 }
 
-/** The given one, that of its only course, or the words for a report. */
+/** Returns the title of a report: the given one, that of its only course, or the words for a report. */
 export function reportTitle({ summary }: ReportFigures, { title, language }: ReportOptions): string {
   if (title !== undefined) return titleOf(title)
   const [only, ...others] = summary.byCourse
@@ -236,7 +236,7 @@ function roundUpFromZero(mean: number): number {
   return mean > 0 ? Math.max(1, Math.round(mean)) : 0
 }
 
-/** Lowest of several courses, or that of the only one. */
+/** Returns the lowest pass rate of several courses, or that of the only one. */
 function passRate({ summary }: ReportFigures, { words, count, percent, roughPercent }: Formats): Finding[] {
   const { findings } = words
   const { passRate: overall, passed, graded, byCourse } = summary

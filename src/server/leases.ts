@@ -60,7 +60,10 @@ async function shown(database: Database, lease: StoredLease): Promise<Lease> {
   return { ...lease, userEmail: (await findUser(database, lease.userId)).email }
 }
 
-/** 409 that names who applies, since when, and when the lease ends unless renewed; `time` is the server's. */
+/**
+ * Returns a 409 that names who applies, since when, and when the lease ends unless renewed; `time` is the
+ * server's.
+ */
 async function inProgress({ database, now }: Call, current: StoredLease): Promise<ProblemError> {
   const lease = await shown(database, current)
   const detail = `Another apply is in progress: ${lease.userEmail}, ${lease.holder}, since ${lease.takenAt}.`

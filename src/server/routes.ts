@@ -105,7 +105,9 @@ export async function routesFor(step: string, isPlain = false): Promise<readonly
   return ((isPlain ? plainRoutes[group] : undefined) ?? routes[group])()
 }
 
-/** The first step of a path after `/v1`, two steps below `webhooks`. */
+/**
+ * Returns the first step of a path after `/v1`, which identifies its resource; two steps below `webhooks`.
+ */
 export function resourceIn(path: string): string {
   const [, first = '', ...rest] = (path.split('?', 1)[0] ?? '').split('/')
   if (first !== 'v1') return first

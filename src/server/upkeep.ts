@@ -45,7 +45,10 @@ async function sweepAll(database: Store, clock: () => Date): Promise<void> {
   await linkAll(database)
 }
 
-/** About every `everyMs`, never concurrently. An error, such as a full disk, is left to the next time. */
+/**
+ * Repeats work at about this interval, never concurrently. An error, such as a full disk, is left to the next
+ * time.
+ */
 function repeat(everyMs: number, work: () => Promise<void>, wait: Later): Stop {
   let working: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined

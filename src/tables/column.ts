@@ -77,7 +77,7 @@ export function ancestorsOf(path: string): string[] {
   return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('.'))
 }
 
-/** A label is the last step of a path, unless another valid path has the same. */
+/** Makes columns with short labels: the last step of a path, unless another valid path has the same. */
 export function labelColumns(paths: readonly string[], valid: readonly string[]): LabelledPath[] {
   const leaf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
   const alike = Map.groupBy(valid, leaf)

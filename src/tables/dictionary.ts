@@ -23,7 +23,7 @@ export const tables: readonly Table[] = operations.flatMap((operation) => {
   return [{ name, operation: operation.id, columns: describeColumns(name, record) }]
 })
 
-/** Named after its resource, if it is the resource's own list, else after its operation. */
+/** Names a table after its resource, if it is the resource's own list, or after its operation. */
 function tableNameOf(id: string): string {
   const [resource = '', verb = ''] = id.split('.')
   if (verb === 'list') return resource

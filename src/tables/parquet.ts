@@ -14,13 +14,14 @@ import {
   valueAt,
 } from './column.ts'
 
-/** About the size of a row group: BigQuery recommends 16 MiB and more, and it is held in memory. */
+/** Bytes of values in a row group, about: BigQuery recommends 16 MiB and more, and they are held in memory. */
 const maxGroupBytes = 16 * 1024 * 1024
 const maxGroupRows = 65_536
 
 /**
- * Format 2.12 (https://parquet.apache.org/docs/file-format), with Snappy. The first group decides which columns are text
- * because a value does not fit their type; a later one throws a TableError.
+ * Creates an encoder of Apache Parquet (format 2.12, https://parquet.apache.org/docs/file-format), compressed with Snappy.
+ * Holds the rows of one row group. The first group decides which columns are text because a value does not fit their type; a
+ * later value that does not fit throws a TableError.
  */
 export function parquetEncoder(columns: readonly EncodedColumn[], sink: Sink): TableEncoder {
   const writer = new SinkWriter(sink)

@@ -24,7 +24,10 @@ const dayMs = 24 * 60 * 60 * 1000
 const firstMs = Date.UTC(1900, 2, 1)
 const lastMs = Date.UTC(10_000, 0, 1)
 
-/** ECMA-376. A sheet of rows, all in memory, and one of the dictionary. Throws a TableError beyond `maxXlsxCells`. */
+/**
+ * Creates an encoder of XLSX (ECMA-376, Office Open XML): a sheet with a frozen header, and a sheet with the dictionary of its
+ * columns. Holds all rows; throws a TableError beyond `maxXlsxCells`, and for a text that a cell cannot hold. Times are in UTC.
+ */
 export function xlsxEncoder(columns: readonly EncodedColumn[], sink: Sink): TableEncoder {
   const maxRows = Math.min(Math.floor(maxXlsxCells / Math.max(columns.length, 1)), maxSheetRows - 1)
   const data: SheetData = [columns.map(({ name }) => headerCell(name))]
@@ -80,7 +83,7 @@ function dictionarySheet(columns: readonly EncodedColumn[]): SheetData {
   ]
 }
 
-/** Text for a value that is not of the column's type or that Excel cannot hold. */
+/** Returns a cell of the column's type; text for a value that is not of that type or that Excel cannot hold. */
 function cellOf(value: unknown, row: number, column: EncodedColumn): Cell {
   if (value === null || value === undefined || value === '') return null
   const { type = typeof value === 'string' ? 'string' : typeof value === 'boolean' ? 'boolean' : 'number' } =
@@ -101,7 +104,7 @@ function cellOf(value: unknown, row: number, column: EncodedColumn): Cell {
   return type === 'date' ? { value: new Date(time), type: Date, format: 'yyyy-mm-dd' } : new Date(time)
 }
 
-/** The text is never taken for a formula. Throws a TableError if it is too long. */
+/** Returns a cell of text, which is never a formula. Throws a TableError for a text that is too long. */
 function textCell(text: string, row: number, column: EncodedColumn): Cell {
   assertWellFormed(text, row, column, 'XLSX')
   if (astralNoncharacter.test(text)) {

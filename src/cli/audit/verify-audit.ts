@@ -123,7 +123,12 @@ interface ErasedEntry {
   readonly id: string
 }
 
-/** Everything is calculated from the entries. Keeps only users with erased data in memory. */
+/**
+ * Creates a check of an audit log, which calculates everything from the entries. Keeps only users with erased
+ * data in memory.
+ *
+ * @param expected hashes that must occur
+ */
 export function createChainCheck(expected: readonly string[]): ChainCheck {
   return new AuditChainCheck(expected)
 }
@@ -211,7 +216,10 @@ class AuditChainCheck implements ChainCheck {
     }
   }
 
-  /** The entry has a digest of the users that former entries are about, which their own hashes do not cover. */
+  /**
+   * Checks the entry that ends those of an earlier version: it has a digest of the users they are about,
+   * which their own hashes do not cover.
+   */
   #checkUpgrade({ id, action, after }: AuditEntry, place: number): void {
     // If all of them were changed, none has set the rule.
     if (this.#rule === undefined && action !== 'audit_log.upgraded') return
@@ -254,7 +262,7 @@ class AuditChainCheck implements ChainCheck {
   }
 }
 
-/** Missing data counts as a break until the erasure of a user explains it. */
+/** Tracks entries with missing data until the erasure of one of their users explains it. */
 class ErasureTracker {
   readonly #entryByUsers = new Map<string, ErasedEntry>()
   readonly #keysByUser = new Map<string, Set<string>>()

@@ -60,7 +60,7 @@ export function isDestructive(name: string): boolean {
   return destructiveVerbs.some((verb) => new RegExp(`(^|[ .-])${verb}$`, 'i').test(name))
 }
 
-/** The first of these flags that the command has is suggested. */
+/** Flags of other tools or commands, each with the flags to suggest instead: the first that the command has. */
 export const flagHabits: Readonly<Record<string, string | readonly string[]>> = {
   '--json': '-o json',
   '--jsonl': '-o jsonl',
@@ -82,7 +82,10 @@ export const flagHabits: Readonly<Record<string, string | readonly string[]>> = 
   '-y': '--yes',
 }
 
-/** An alias never hides one of `names`. `listed` leaves out unlisted aliases. */
+/**
+ * Maps the aliases of verbs and the singulars of groups to the words in `names`; an alias never hides one. `listed` leaves out unlisted
+ * aliases.
+ */
 export function verbsByAlias(names: readonly string[], listed = false): Map<string, string> {
   const words = listed ? verbAliases : { ...verbAliases, ...unlistedVerbs }
   const entries = Object.entries(words).flatMap(([alias, verbs]): [string, string][] => {

@@ -59,7 +59,10 @@ export interface Command {
   readonly description?: string
   readonly arguments?: readonly Argument[]
   readonly flags?: readonly Flag[]
-  /** Except in a dry run; for other commands a missing file of the local academy is an error. */
+  /**
+   * Creates the local academy if its file is missing, except in a dry run; for other commands a missing file is an
+   * error.
+   */
   readonly createsAcademy?: true
   /** Where it does not create a missing local academy, it plans for an empty one; for other commands that is an error. */
   readonly plansForEmpty?: true
@@ -142,7 +145,10 @@ export type RunApart = (argv: readonly string[], io: Io, onReply?: (text: string
 
 export interface Host {
   readonly helpOf: HelpOf
-  /** A noun, a group or the program gives its listed commands; null for unknown words. Aliases are accepted. */
+  /**
+   * Returns the command at a path, or all that are listed of a noun, a group or the program; null if these words are
+   * none. Aliases are accepted.
+   */
   readonly commandsAt: (path: readonly string[]) => Promise<readonly NamedCommand[] | null>
   /** `date` is ISO 8601. */
   readonly manual: (date: string) => Promise<string>

@@ -92,7 +92,7 @@ export function bindQueryFlags(table: FieldFlags = {}): BoundFlag[] {
   })
 }
 
-/** A flag is named after the last part of the path; switches are negatable. */
+/** Returns the flags of a body's fields, each named after the last part of its path; switches are negatable. */
 export function bindFieldFlags(table: FieldFlags = {}): BoundFlag[] {
   return bindQueryFlags(table).map(({ place, flag }) => ({
     place,
@@ -151,7 +151,10 @@ export function parseFlag(flag: Flag, text: string, previous: unknown): unknown 
   }
 }
 
-/** A bigint for an integer beyond the exact range of a number. Throws as parseNumber does. */
+/**
+ * Parses a finite decimal number; returns a bigint for an integer beyond the exact range of a number. Throws as
+ * parseNumber does.
+ */
 export function parseExactNumber(text: string, name: string): number | bigint {
   const number = parseNumber(text, name)
   const exact = !Number.isInteger(number) || Number.isSafeInteger(number) || !/^[+-]?\d+$/.test(text)

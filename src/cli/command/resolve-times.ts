@@ -36,7 +36,7 @@ export function resolveTimes(
   return { ...values, ...resolved, ...(start && { [start.name]: last }) }
 }
 
-/** UTC without flag and variable. */
+/** Returns the time zone that the flag names, or else the variable; UTC without both. */
 export function timeZoneName({ env }: Pick<Io, 'env'>, values: FlagValues): string {
   return String(values[timeZoneFlag.name] ?? (env[zoneVariable] || 'UTC'))
 }

@@ -63,7 +63,7 @@ async function run(context: Context, given: Given): Promise<void> {
   if (batch) assertAllSucceeded(answer)
 }
 
-/** The items of a batch can fail although the request succeeds. */
+/** Throws a CommandError if items of a batch failed, although the request succeeded. */
 function assertAllSucceeded(answer: unknown): void {
   const results = isJsonObject(answer) && Array.isArray(answer['results']) ? answer['results'] : []
   const failed = results.filter((item) => isJsonObject(item) && Number(item['status']) >= 400).length

@@ -231,7 +231,7 @@ function shownCredential({ kind, value, origin, shadows, kept }: Credential) {
   }
 }
 
-/** All fields if another platform has none of these. */
+/** Returns a summary of the user and their access; all fields if another platform has none of these. */
 function shownUser(user: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const names = ['id', 'email', 'username', 'role', 'scopes', 'authMethod']
   const known = names.map((name) => [name, valueAt(user, name)]).filter(([, value]) => value !== undefined)

@@ -173,7 +173,7 @@ interface DeletedList {
   readonly columns: readonly string[]
 }
 
-/** Two operations, one command: with `--deleted` the list is that of the trash. */
+/** Adds `--deleted` to a list, which then lists the trash: two operations, one command. */
 export function withDeleted(thing: DeletedThing, list: Command, { filters, columns }: DeletedList): Command {
   const deleted = call({
     name: 'list',

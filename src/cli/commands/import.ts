@@ -265,7 +265,7 @@ async function showPlan(context: Context, wanted: Import): Promise<void> {
   if (counts['fail']) throw new ExitWith('partial')
 }
 
-/** The rows of a JSON array have numbers in place of lines. */
+/** Returns the finding of a rejected row. The rows of a JSON array have numbers in place of lines. */
 function rejectionAt({ name, path, format }: ImportFile, line: number, reason: string): Finding {
   const isArray = format === 'json'
   const text = isArray ? `item ${line}: ${reason}` : reason

@@ -79,7 +79,10 @@ async function baseOf(context: Context): Promise<string> {
   })
 }
 
-/** An unknown course is reported here; returns the reference as given if it cannot be looked up. */
+/**
+ * Resolves a course to its id, so that an unknown one is reported here; returns the reference as given if it cannot
+ * be looked up.
+ */
 async function idOf({ io, session }: Context, reference: string): Promise<string> {
   const target = session.target()
   if (target.kind === 'remote' && target.credential === null) return reference

@@ -191,7 +191,7 @@ function nextIn(body: unknown): NextPage | null {
   return page === undefined ? null : { page: 'page', first: 1, last: `/${page}` }
 }
 
-/** The present file, with what was found under other names. */
+/** Returns a platform file to begin with: the present one, and what was found under other names. */
 function fileFrom(
   findings: readonly Finding[],
   lists: Lists,
@@ -297,7 +297,7 @@ const otherForms: Readonly<Record<string, RegExp>> = {
   completionPercentage: /^ratio$/,
 }
 
-/** The first item of a list, and the `value` inside of it, count as well. */
+/** Returns the place of a member by the letters of its name; the first item of a list, and the `value` inside of it. */
 function placeNamed(row: unknown, name: string, depth: number): string | null {
   if (!isJsonObject(row)) return null
   const key = Object.keys(row).find((each) => letters(each) === name)

@@ -102,7 +102,7 @@ function requireHtml(file: string | undefined): void {
   })
 }
 
-/** Canonical form (BCP 47). Throws a UsageError for a tag that is malformed or unknown. */
+/** Returns a language tag in its canonical form (BCP 47). Throws a UsageError for one that is malformed or unknown. */
 function languageOf(tag: string): string {
   try {
     const [canonical] = Intl.DateTimeFormat.supportedLocalesOf([tag])

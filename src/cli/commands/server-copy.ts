@@ -116,7 +116,7 @@ async function copyBetween(io: Io, from: CopyPlace, to: CopyPlace): Promise<Copy
   }
 }
 
-/** One line per table on a terminal, else one every 10 s. */
+/** Prints progress: one line per table on a terminal, else one every 10 s. */
 function progressLines(io: Io) {
   let what = ''
   let line: ProgressLine | undefined

@@ -158,7 +158,7 @@ async function fixedServing({ fixedTime, seedId }: FixedOptions) {
   }
 }
 
-/** A background server would report its progress only to the log. */
+/** Upgrades a large academy in the foreground: a background server would report its progress only to the log. */
 async function upgradeBefore(io: Io, database: string): Promise<void> {
   const { upgradeLarge } = await import('../../server/academy/open-academy.ts')
   await upgradeLarge(database, upgradeNotes(io, database)).catch((error: unknown) => {

@@ -22,7 +22,7 @@ const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'stat
 
 const user = recordCommands({ operations: contract, argument, columns, ...userFlags })
 
-/** A deleted user can be restored, an erased one cannot. */
+/** Describes the deletion: a deleted user can be restored, an erased one cannot. */
 async function deletionQuestion(
   _: Lookup,
   { arguments: { user = '' }, flags }: Given,
@@ -141,7 +141,10 @@ export const commands: readonly Command[] = [
   }),
 ]
 
-/** A bare address matches only users who are not deleted. Throws a CommandError for one who is not deleted. */
+/**
+ * Finds a deleted user by id, external id or email address. A bare address matches only users who are not deleted.
+ * Throws a CommandError for a user who is not deleted.
+ */
 async function findDeletedUser({ context, caller }: Finding): Promise<Find> {
   const { ApiError } = await import('../../client/errors.ts')
   const { signal } = context.io

@@ -122,7 +122,7 @@ async function listen(context: Context, given: Given): Promise<void> {
   }
 }
 
-/** A server that may not send to this machine would otherwise go unnoticed. */
+/** Throws unless a test event arrives: a server that may not send to this machine would otherwise go unnoticed. */
 async function requireReached(
   { io }: Context,
   caller: Caller,
@@ -190,7 +190,10 @@ async function printEvent(
   await output.text(`${cells.map((cell) => escapeHidden(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
 }
 
-/** The profile's platform, or the local academy's running server. */
+/**
+ * Returns the address of the server that sends the events: that of the profile, or of the local academy's running
+ * server.
+ */
 async function serverFor({ session, directories }: Context): Promise<string> {
   const target = session.target()
   if (target.kind === 'local') {
@@ -218,12 +221,12 @@ function expiryAfter(now: number): string {
 }
 
 interface ArrivedEvent {
-  /** The same for each attempt to deliver the event. */
+  /** Identifies the event in each attempt to deliver it. */
   readonly id: string
   readonly type: string
   readonly timestamp: string
   readonly data: JsonObject
-  /** Content type and signature. */
+  /** Headers that a receiver needs: the content type and those of the signature. */
   readonly headers: HttpHeaders
   readonly body: string
 }
@@ -236,7 +239,7 @@ const forwardedHeaders = [
   'webhook-signature',
 ]
 
-/** Signed with the secret. `onEvent` returns the status of the response. */
+/** Refuses events that are not signed with the secret. `onEvent` returns the status of the response. */
 async function listenForEvents(
   secret: () => string | undefined,
   now: () => number,

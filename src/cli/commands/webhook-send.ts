@@ -189,7 +189,7 @@ async function generateKey({ io, output }: Context, { flags }: Given): Promise<v
   await output.one(written, keyShape)
 }
 
-/** RSA with 2048 bits for RS256 (RFC 7518 §3.3), both as JSON. */
+/** Generates a key pair like Canvas's: RSA with 2048 bits for RS256 (RFC 7518 §3.3), both as JSON. */
 function newSigningKey() {
   const kid = `test-${randomBytes(6).toString('hex')}`
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })

@@ -141,7 +141,10 @@ interface Word {
 
 const empty = (): Word => ({ raw: '', text: '', quote: null })
 
-/** Quoting of POSIX shells (XCU §2.2); fish differs in escapes within single quotes. Expansions are left as typed. */
+/**
+ * Splits a line into words by the quoting of POSIX shells (XCU §2.2); fish differs in escapes within single
+ * quotes. Expansions are left as typed.
+ */
 function readTypedLine(line: string, escapesInSingle = false): TypedLine {
   let words: string[] = []
   let word: Word | null = null

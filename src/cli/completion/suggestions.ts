@@ -102,7 +102,7 @@ function verbWords({ commands, group }: CursorPlace, noun: Noun | undefined, cur
   return [...verbsByAlias([...own.keys()], true)].map(([value, meaning]) => ({ value, meaning }))
 }
 
-/** Required ones first; `onlyOwn` leaves out global flags. */
+/** Returns the unused flags, required ones first; `onlyOwn` leaves out global flags. */
 function flagWords({ flags, values, command }: CursorPlace, onlyOwn = false): Suggestion[] {
   const left = flags.filter(
     ({ flag, isRepeatable, setting }) =>
@@ -220,7 +220,7 @@ function choicesOf({ flag, placeholder, setting }: KnownFlag, { command }: Curso
   return placeholder === 'zone' ? Intl.supportedValuesOf('timeZone') : []
 }
 
-/** No shell completes paths after `@`. */
+/** Returns the files for a path after `@`, which no shell completes. */
 async function atFiles(current: string, cwd: string): Promise<Suggestion[]> {
   if (!current.startsWith('@')) return [plainSuggestion('@'), plainSuggestion('-')]
   const [{ readdirSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')])
@@ -302,7 +302,7 @@ export async function parseWords(
     values.set(flag.name, [...(values.get(flag.name) ?? []), value])
   }
 
-  /** A shortcut is a complete command. */
+  /** Enters the noun; a shortcut is a complete command. */
   async function enter(word: string): Promise<boolean> {
     const aliases: Readonly<Record<string, string | undefined>> = nounsByAlias(Object.keys(nouns))
     const [name, verb] = Object.hasOwn(shortcuts, word) ? (shortcuts[word] ?? []) : [aliases[word] ?? word]

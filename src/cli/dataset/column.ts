@@ -16,7 +16,7 @@ export interface Column {
   readonly required: boolean
   /** Accepts null, written as the word because an empty cell means no value. */
   readonly nullable?: boolean
-  /** Known to the contract; undefined if the column takes any value. */
+  /** Values that the contract knows; undefined if it takes any. */
   readonly choices?: readonly string[]
   readonly secret: boolean
   /** Null resets the field to it. */

@@ -71,7 +71,7 @@ export interface Dataset {
 /** `create` updates as well where there is no `update` (progress). */
 interface DatasetOperations {
   readonly list: Call
-  /** Set if `list` shows only those of one user. */
+  /** Lists all records, if `list` shows only those of one user. */
   readonly all?: Call
   /** Lists earlier states of records, oldest first. */
   readonly history?: Call

@@ -64,7 +64,12 @@ export interface Match {
   readonly other: JsonObject | null
 }
 
-/** The most specific key first: a user by external id, then by e-mail address among users without an external id. */
+/**
+ * Looks up a record by each of its keys, the most specific first: a user by external id, then by e-mail address among
+ * users without an external id.
+ *
+ * @param find looks up by the fields of one key
+ */
 export async function findByKeys(
   { keys }: Pick<Dataset, 'keys'>,
   record: JsonObject,

@@ -6,7 +6,7 @@ import { ofFields } from './names.ts'
 
 const { mappings, map, mapBatch, unmap } = calls.integrations
 
-/** Matched by noun and key; always sent as wholes. */
+/** Mappings of one kind of system, matched by noun and key; always sent as wholes. */
 export function mappingsOf(lmsKind: string): Dataset {
   const of = <O extends { readonly path: string }>(operation: O): O => ({
     ...operation,

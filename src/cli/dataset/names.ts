@@ -55,7 +55,7 @@ export function termKeyIn({ termId, termExternalId }: JsonObject): string | null
   return termId === null ? null : `ext:${termExternalId ?? termId}`
 }
 
-/** The external id, else the e-mail address, else the id. */
+/** Returns the name of a user for references: the external id, else the e-mail address, else the id. */
 function userKeyOf({ externalId, email, id }: JsonObject): string {
   if (typeof externalId === 'string') return `ext:${externalId}`
   return typeof email === 'string' ? `email:${email}` : String(id)
@@ -168,7 +168,7 @@ function addressOf(caller: Caller, list: Call): string {
   return caller.request<Operation>(list).url
 }
 
-/** Write-only fields are never shown. */
+/** Returns the fields of a schema that a shown value has; write-only fields are never shown. */
 export function ofFields(schema: z.ZodObject, shown: JsonObject): JsonObject {
   const record: JsonObject = {}
   for (const field in schema.shape) if (shown[field] !== undefined) record[field] = shown[field]

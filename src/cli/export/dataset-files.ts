@@ -10,7 +10,7 @@ import type { CoarseTime } from '../pseudonyms/pseudonyms.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { openTarget, type TargetFile, writeTarget } from '../terminal/target-file.ts'
 
-/** Of an erased user, nothing may be kept. */
+/** State of a row. `erased`: the data of the user may not be kept. */
 type RowState = 'current' | 'removed' | 'erased'
 
 /** A row of the feed; it has fields only if it is current. */
@@ -58,7 +58,7 @@ interface RunOptions {
   readonly tables: readonly DatasetTable[]
 }
 
-/** A file is opened with its first row. */
+/** Writes the files of a run, each opened with its first row. */
 export class RunWriter {
   readonly #directory: string
   readonly #options: RunOptions
@@ -71,7 +71,7 @@ export class RunWriter {
     this.#number = options.lastChange
   }
 
-  /** All at once, so that each table has a file with its columns. */
+  /** Opens all files at once: each table then has a file with its columns. */
   async openAll(): Promise<void> {
     for (const table of this.#options.tables) await this.#open(table)
   }
@@ -173,7 +173,7 @@ export interface DatasetPseudonyms {
   readonly times: CoarseTime | null
 }
 
-/** Replaced when all files of a run are there: that completes the run. */
+/** Contents of a data set. It is replaced when all files of a run are there: that completes the run. */
 export interface Manifest {
   readonly kind: typeof kind
   readonly version: 1
@@ -217,7 +217,7 @@ export function readManifest(directory: string, name: string): Manifest | null {
   return manifest
 }
 
-/** A load script would read incomplete data without one of them. */
+/** Throws a UsageError if a file of the manifest is missing: what a load script would read is incomplete. */
 export function requireFiles(directory: string, { runs }: Manifest, name: string): void {
   const paths = runs.flatMap(({ files }) => files.map(({ path }) => path))
   const missing = paths.filter((path) => !existsSync(join(directory, path)))

@@ -44,7 +44,10 @@ interface DatasetOptions {
 const tableNames = datasetTables.map(({ name }) => name)
 const renewEveryMs = 10_000
 
-/** The manifest is replaced once all files of the run are complete; the next run removes files that it does not name. */
+/**
+ * Adds what has changed since the last run to a data set, or makes one. The manifest is replaced once all files of the run are
+ * complete; files that it does not name are those of interrupted runs, and are removed by the next one.
+ */
 export async function writeDataset(context: Context, caller: Caller, options: DatasetOptions) {
   const directory = resolve(context.io.cwd, options.name)
   readManifest(directory, options.name)

@@ -67,7 +67,7 @@ function text(value: string): string {
   return `'${value.replaceAll("'", "''")}'`
 }
 
-/** The newest row of each key, unless it or a row that it refers to is gone. */
+/** Returns the view of the rows that are there: the newest of each key, unless it or a row that it refers to is gone. */
 function viewOf(table: LoadedTable, names: Names): string {
   const { column } = names
   const own = table.columns.map(({ name }) => name).filter((name) => !name.startsWith('change'))
@@ -134,7 +134,7 @@ commit;
 const viewsText =
   'The views users, courses, lessons, enrollments, progress and grades have the current rows; the tables …_changes all of them.'
 
-/** A psql script that adds the runs that are not there yet. Parquet is not a format of PostgreSQL. */
+/** Returns the script for psql, which adds the runs that are not there yet. Parquet is not a format of PostgreSQL. */
 function postgresScript(tables: readonly LoadedTable[], { id, format, runs }: Manifest): string {
   if (format === 'parquet') {
     const fault = 'PostgreSQL does not read Parquet: write the data set with -o csv'
@@ -256,7 +256,7 @@ export function tablesOf({ pseudonyms }: Pick<Manifest, 'pseudonyms'>): readonly
   return datasetTables.map((table) => ({ ...table, columns: keptColumnsOf(table, pseudonyms.times) }))
 }
 
-/** Data Package 2.0, Table Schema 2.0: https://datapackage.org/standard. */
+/** Returns the descriptor of the files (Data Package 2.0, Table Schema 2.0: https://datapackage.org/standard). */
 function packageOf({ id, platform, format, runs, pseudonyms }: Manifest, tables: readonly DatasetTable[]) {
   return {
     $schema: 'https://datapackage.org/profiles/2.0/datapackage.json',

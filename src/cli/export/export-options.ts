@@ -110,7 +110,7 @@ const formatByExtension: ReadonlyMap<string, Format> = new Map([
   ['parquet', 'parquet'],
   ['xlsx', 'xlsx'],
 ])
-/** A CSV with such a name would be misleading. */
+/** Extensions of formats that are not supported; a CSV with such a name would be misleading. */
 const unsupportedExtensions = ['tsv', 'xls', 'ods', 'avro', 'xml', 'html', 'zip', 'bz2', 'xz', 'zst', '7z']
 
 interface Asked {

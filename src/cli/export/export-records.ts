@@ -179,7 +179,7 @@ const typeByKind: Readonly<Record<Column['kind'], ColumnType>> = {
   json: 'string',
 }
 
-/** A column that the data dictionary lacks has the type that an import reads. */
+/** Returns columns with the types of the data dictionary; a column that it does not describe has the type that an import reads. */
 async function typeRecordColumns(columns: readonly Column[], list: Call): Promise<EncodedColumn[]> {
   const described = await describedColumns(list.id)
   return columns.map(({ name, path, kind }) => ({

@@ -170,7 +170,7 @@ type Cell = string | number | boolean | null
 interface GradebookLayout {
   /** Paths are those of a row of `rowOf`. */
   readonly columns: readonly Column[]
-  /** The most important ones first. */
+  /** Columns of a table on a terminal, the most important ones first. */
   readonly table: readonly Column[]
   readonly head: readonly Readonly<Record<string, Cell>>[]
   rowOf(row: GradebookRow): Readonly<Record<string, Cell>>

@@ -88,7 +88,7 @@ async function openSource(context: Context, caller: Caller, wanted: Wanted): Pro
   return encodedSource(recordsOf(rows), (sample) => rowEncoder(context, wanted, sample))
 }
 
-/** An academy guards it against formulas, and the client that of other platforms. */
+/** Passes CSV through, which an academy guards against formulas, as the client does for other platforms. */
 async function csvSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
   const { input, accept } = firstRequest(wanted)
   const { body } = await caller.open(wanted.operation, { ...input, signal: context.io.signal }, { accept })
@@ -192,7 +192,7 @@ export class CsvCounter {
     }
   }
 
-  /** The last record may lack its line end (RFC 4180 §2). */
+  /** Ends a record; the last one may lack its line end (RFC 4180 §2). */
   end(): void {
     if (this.#record === '') return
     this.records += 1

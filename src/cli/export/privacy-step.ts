@@ -42,7 +42,7 @@ export class PrivacyStep {
     if (name !== undefined) throw droppedColumnError(name, columns)
   }
 
-  /** Sorted by pseudonym; all rows are read before the first of them is yielded. */
+  /** Yields the rows that are about people sorted by their pseudonyms. All are read before the first of them is yielded. */
   async *rows(batches: Batches): AsyncGenerator<readonly unknown[]> {
     const people = new PeopleRows(this.#how, this.#mask.tables)
     try {
@@ -62,7 +62,7 @@ export class PrivacyStep {
     }
   }
 
-  /** Complete after the last row. */
+  /** Returns what is left out, and what people could still be recognised by; complete after the last row. */
   notes(): string[] {
     return [...this.#mask.notes(), ...this.#groupNotes]
   }
@@ -236,8 +236,9 @@ export interface MaskedRow {
 const batchRows = 500
 
 /**
- * Sorted, because the order of a list, such as that of addresses, would tell who is who. A person in a group of fewer than
- * k with equal values may be recognised by these (k-anonymity, Samarati and Sweeney 1998).
+ * Sorts rows by the pseudonyms of their people, those of a person in their order: the order of a list, such as that of addresses, would
+ * tell who is who. Counts the groups of people whose rows have equal values: a person in a group of fewer than k may be recognised by
+ * these (k-anonymity, Samarati and Sweeney 1998).
  */
 export class PeopleRows {
   readonly #how: Pseudonymising
@@ -296,7 +297,7 @@ export class PeopleRows {
     ]
   }
 
-  /** Complete after `batches`. */
+  /** Notes about small groups; complete after `batches`. */
   groupNotes(): readonly string[] {
     return this.#notes
   }

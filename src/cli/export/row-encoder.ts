@@ -41,7 +41,9 @@ export function resolveColumns(names: readonly string[], sample: readonly unknow
   return names.map((label) => ({ label, path: resolvePath(label, known) }))
 }
 
-/** An empty column would look as if no learner had a value. */
+/**
+ * Throws a UsageError if no row has a chosen column: an empty column would look as if no learner had a value.
+ */
 function assertFound(columns: readonly Column[], sample: readonly unknown[]): void {
   const absent = new AbsentColumns(columns)
   absent.see(sample)

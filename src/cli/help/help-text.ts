@@ -100,7 +100,7 @@ export function positionsOf({ arguments: positions = [] }: Command): string[] {
   })
 }
 
-/** A file argument is shown with the flags that can replace it: `(<file> | --plan <path>)`. */
+/** Returns the arguments; a file with the flags that can replace it: `(<file> | --plan <path>)`. */
 function positionsOrFlagsOf(command: Command): string[] {
   const { arguments: positions = [], flags = [] } = command
   return positionsOf(command).map((word, index) => {

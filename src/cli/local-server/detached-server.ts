@@ -77,7 +77,7 @@ function ownWords(): string[] {
   )
 }
 
-/** All users of this machine can see the words, but not the variables. */
+/** Removes the database URL from the words: all users of this machine can see them, but not the variables. */
 function withoutDatabase(words: readonly string[]): string[] {
   const flag = /^--database(-url-file)?$/
   return words.filter(

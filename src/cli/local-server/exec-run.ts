@@ -118,7 +118,7 @@ export interface EnvFile {
   remove(): void
 }
 
-/** Mode 0600. Throws a CommandError if it exists. */
+/** Creates a file for the variables of a run, mode 0600. Throws a CommandError if it exists. */
 export function openEnvFile(cwd: string, name: string): EnvFile {
   const path = resolve(cwd, name)
   const flag = '--dotenv-file'
@@ -145,7 +145,10 @@ export interface WebhookFile {
   end(): void
 }
 
-/** Mode 0600; replaces that of an earlier run. Throws a CommandError for a file with other content. */
+/**
+ * Creates a file for the webhooks of a run, mode 0600; replaces that of an earlier run. Throws a CommandError for a file with
+ * other content.
+ */
 export function openWebhookFile(cwd: string, name: string): WebhookFile {
   const path = resolve(cwd, name)
   const flag = '--webhooks-file'

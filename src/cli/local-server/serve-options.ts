@@ -11,7 +11,7 @@ import type { Io } from '../terminal/io.ts'
 
 const maxSeed = 2 ** 32 - 1
 
-/** Make runs on new academies reproducible. */
+/** Flags that make runs on new academies reproducible. */
 export const fixedFlags: readonly Flag[] = [
   {
     name: 'clock',

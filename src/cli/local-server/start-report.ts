@@ -6,7 +6,10 @@ import type { LogEntry } from '../../server/http/log.ts'
 import { ignoreStreamErrors, type OutputStream } from '../terminal/io.ts'
 import { openTarget } from '../terminal/target-file.ts'
 
-/** Printed once: the key of a new academy, and a password for the first admin. */
+/**
+ * Secrets that the start of a server prints once: the key of a new academy, and a password for the first
+ * admin.
+ */
 export interface FirstSecrets {
   readonly key?: string
   readonly email?: string
@@ -79,7 +82,11 @@ export function logText(chalk: ChalkInstance): (entry: LogEntry) => string {
 /** Maximum tolerated skew; small against the codes that last a minute. */
 const maxSkewMs = 5000
 
-/** LF included; empty if both clocks are right. `aheadMs` is negative if this machine's clock is behind. */
+/**
+ * Returns the log lines about a wrong clock, here or at the database, LF included; empty if both are right.
+ *
+ * @param aheadMs how far this machine's clock is ahead, negative if it is behind
+ */
 export function clockText(aheadMs: number, forPeople: boolean): string {
   if (Math.abs(aheadMs) <= maxSkewMs) return ''
   const seconds = Math.round(aheadMs / 1000)
@@ -90,7 +97,11 @@ export function clockText(aheadMs: number, forPeople: boolean): string {
   return `The clock of this machine is ${Math.abs(seconds)} s ${where} the clock of the database: synchronise both, or other servers may refuse sign-in codes\n`
 }
 
-/** LF included; empty if the key is right. `trouble` is why stored secrets cannot be decrypted, a sentence. */
+/**
+ * Returns the log lines about a missing or wrong encryption key, LF included; empty if it is right.
+ *
+ * @param trouble why stored secrets cannot be decrypted, a sentence
+ */
 export function encryptionText(trouble: string | undefined, forPeople: boolean): string {
   if (trouble === undefined) return ''
   if (forPeople) return `${trouble}\n`
@@ -108,8 +119,8 @@ interface LineWriter {
 }
 
 /**
- * One system call for the lines of a tenth of a second. They are written before the process ends, also in a crash. Drops
- * lines while the reader is a megabyte behind.
+ * Creates a writer that batches the lines of a tenth of a second: one system call for all, on a busy server.
+ * Waiting lines are written before the process ends, also in a crash. Drops lines while the reader is a megabyte behind.
  */
 export function createLineWriter(stream: OutputStream): LineWriter {
   let waiting = ''

@@ -32,7 +32,7 @@ export function tlsFiles(
   return { cert, key }
 }
 
-/** A key may be too short, or the chain invalid. */
+/** Checks that TLS accepts the pair: a key may be too short, or the chain invalid. */
 function requireUsable(cert: string, key: string, name: string): void {
   try {
     createSecureContext({ cert, key })

@@ -136,7 +136,7 @@ function inputError(text: string): JsonObject {
 const maxFound = 10
 const maxWords = 12
 
-/** The best come first. Each word counts once, most in the command itself. */
+/** Finds commands by words, the best first. Each word counts once, most in the command itself. */
 function searchCommands(words: string, commands: readonly OfferedCommand[]) {
   const stems = stemsIn(words).slice(0, maxWords)
   return commands

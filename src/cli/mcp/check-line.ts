@@ -83,7 +83,10 @@ export async function checkLine(argv: readonly string[], rules: LineRules): Prom
   return { offered, invocation: second.invocation, operation, argv: words, fileDigests, isDryRun }
 }
 
-/** The id or address behind a pseudonym would be stored where results show it, such as in a title. */
+/**
+ * Throws a CommandError for a pseudonym anywhere else in a command line that changes data: the id or address behind it would be
+ * stored where results show it, such as in a title.
+ */
 export function assertPlacesOfPeople(invocation: Invocation, offered: OfferedCommand): void {
   if (offered.offer.access === 'read') return
   const isOfUser = invocation.name.startsWith('learnctl users ')

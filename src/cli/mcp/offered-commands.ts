@@ -40,7 +40,7 @@ const rosterFlags = [
 ]
 const academyFlags = ['label', 'prune', 'max-deletes', 'plan']
 
-/** A new command, and a new flag, is refused until it is listed here. */
+/** Commands that assistants may run, by path. A new command, and a new flag, is refused until it is listed here. */
 export const offeredCommands: ReadonlyMap<string, Offer> = new Map(
   Object.entries({
     ...nounOffers('courses', ['versions', 'publish', 'unpublish', 'archive']),

@@ -100,7 +100,7 @@ interface Identity {
   readonly replacement: string
 }
 
-/** The longer ones first: a name contains its parts. */
+/** Returns the longer ones first: a name contains its parts. */
 function sortedIdentities(replacements: ReadonlyMap<string, string>): Identity[] {
   return [...replacements]
     .toSorted(([one], [other]) => other.length - one.length)
@@ -236,7 +236,7 @@ export class PeopleMap {
     return this.#pseudonyms
   }
 
-  /** Incomplete lines are those that another process writes. */
+  /** Reads the file and returns its key. Incomplete lines are those that another process writes. */
   #load(): string {
     const [first = '', ...lines] = readFileSync(this.#path, 'utf8').split('\n')
     const header = parseJsonOrNull(first)

@@ -110,7 +110,7 @@ function tableOf({ offered: { path, offer }, operation }: CheckedLine): NamedTab
   return own ?? findTable(offer.table ?? resource)
 }
 
-/** A platform may choose it; structured content has it outside of the fence. */
+/** Returns the code of an error, which a platform may choose; structured content has it outside of the fence. */
 function codeOf(code: unknown): string {
   return typeof code === 'string' && /^[a-z][a-z0-9_]{0,39}$/.test(code) ? code : 'other'
 }
@@ -137,7 +137,7 @@ function isRequest(record: unknown): record is JsonObject & { readonly url: stri
   return isJsonObject(record) && typeof record['method'] === 'string' && typeof record['url'] === 'string'
 }
 
-/** The headers have nothing that a plan needs, and the time. */
+/** Returns a request of a dry run without its headers: they have nothing that a plan needs, and the time. */
 export function withoutHeaders(record: unknown): unknown {
   if (!isJsonObject(record) || !('method' in record)) return record
   const { headers: _, ...request } = record

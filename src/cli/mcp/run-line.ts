@@ -20,7 +20,7 @@ export interface RunResult {
   /** Null if the output is not JSON. */
   readonly records: readonly unknown[] | null
   readonly isCut: boolean
-  /** As `-o json` prints it. */
+  /** Its error, as `-o json` prints it. */
   readonly error: JsonObject | null
   readonly notes: readonly string[]
 }
@@ -79,7 +79,7 @@ export async function runLine(
   }
 }
 
-/** A pipe beyond the limit fails like one without a reader, which ends a command. */
+/** Collects text up to a limit; then it fails like a pipe without a reader, which ends a command. */
 function collector(maxCharacters: number) {
   const pieces: string[] = []
   let size = 0
@@ -124,7 +124,7 @@ const maxResult = 20_000
 const maxText = 24_000
 const maxDropped = 40
 
-/** Data is text alone: clients may pass structured content on without the fence. */
+/** Returns the result of a command that ran. Its data is text alone: clients may pass structured content on without the fence. */
 export function resultOf(
   result: RunResult,
   view: ResultView,

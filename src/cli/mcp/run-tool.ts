@@ -156,7 +156,7 @@ export class RunTool {
   }
 }
 
-/** The result of a change is returned even if its pseudonyms cannot be kept. */
+/** Keeps the pseudonyms of a result; one of a change is returned even if they cannot be kept. */
 function saved(result: JsonObject, view: ResultView): JsonObject {
   try {
     view.save()
@@ -229,7 +229,7 @@ interface Plan extends Planned {
 class WritePlans {
   readonly #plans = new Map<string, Plan>()
 
-  /** The digest cannot be made from the command line alone. */
+  /** Keeps a plan and returns its digest, which cannot be made from the command line alone. */
   add(write: PlannedWrite, planned: Planned, nowMs: number): string {
     for (const [digest, { expiresMs }] of this.#plans) {
       if (expiresMs <= nowMs) this.#plans.delete(digest)

@@ -84,7 +84,7 @@ class MessageServer {
     if (message.method === 'notifications/cancelled') this.#cancel(message.params['requestId'])
   }
 
-  /** A cancelled call gets no response. An unknown id is ignored: the call may have ended meanwhile. */
+  /** Cancels a call, which then gets no response. An unknown id is ignored: the call may have ended meanwhile. */
   #cancel(id: unknown): void {
     if (typeof id === 'string' || typeof id === 'number') this.#calls.get(id)?.controller.abort()
   }
@@ -232,7 +232,7 @@ export class RpcError extends Error {
   }
 }
 
-/** An unexpected error is hidden: its message may have anything in it. */
+/** Hides an unexpected error, whose message may have anything in it. */
 const internalError = new RpcError('internal', 'Internal error')
 
 type Message =

@@ -23,8 +23,9 @@ interface Found {
 }
 
 /**
- * A thing with its key, also one that another process creates now, stays (`--if-not-exists`) or is updated (`--upsert`).
- * Throws a UsageError without a key, and a CommandError if the existing thing is deleted.
+ * Creates a thing unless one with its key exists: that is left unchanged (`--if-not-exists`) or updated (`--upsert`).
+ * A thing that another process creates at the same time is found, too. Returns which it was. Throws a UsageError if the body has no key,
+ * and a CommandError if the existing thing is deleted.
  */
 export async function createOrFind(
   context: Context,

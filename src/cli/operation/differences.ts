@@ -223,7 +223,7 @@ export interface NamedChange {
   readonly to: unknown
 }
 
-/** The most specific first. */
+/** Fields that identify the items of a list, the most specific first. */
 const naming = ['name', 'title', 'prompt', 'text'] as const
 const maxCharacters = 50
 
@@ -242,7 +242,7 @@ export function changeText(change: NamedChange): string {
   return `${change.field}: ${wordFor(change)}`
 }
 
-/** Nested values become `added`, `removed` or `changed`. */
+/** Returns the rows of a table for a change, without nested values: `added`, `removed` or `changed` stands for them. */
 export function changeRows({ field, from, to }: NamedChange): readonly NamedChange[] {
   return namedChanges(field, from, to).map((change) => {
     const [before, after] = changeTexts(change)
@@ -311,7 +311,7 @@ function nameOf(item: JsonObject): string | null {
   return typeof name === 'string' && name.length <= maxCharacters ? name : null
 }
 
-/** A single value stands for its item, such as the weight of a criterion. */
+/** Returns an item without its name; its only value if it has just one, such as the weight of a criterion. */
 function withoutName(item: unknown): unknown {
   if (!isJsonObject(item)) return item
   const field = naming.find((each) => typeof item[each] === 'string')

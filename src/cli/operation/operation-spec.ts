@@ -102,7 +102,7 @@ export interface OperationSpec<O extends Call> {
   /** True for a resource with versions: adds `--if-version`. */
   readonly versioned?: true
   readonly columns?: readonly string[]
-  /** Printed in a table or CSV instead of the whole answer. */
+  /** Rows to print in a table or CSV instead of the whole answer. */
   readonly rows?: Rows
   /** Null for success. */
   readonly exits?: (answer: unknown) => ExitName | null

@@ -97,7 +97,7 @@ function subjectOf({ arguments: named, flags }: Given, { spec: { subject }, fiel
   return { [subject.field]: value }
 }
 
-/** A secret is shown only once. */
+/** Throws a UsageError if the output would omit a secret that is shown only once. */
 export function assertSecretShown(
   { settings: { quiet, columns } }: Context,
   secret: string,
@@ -125,7 +125,7 @@ interface BodySources {
   readonly fixed: Readonly<Record<string, unknown>> | undefined
   readonly password: PasswordUse | undefined
   readonly secretField: BoundCall['spec']['secretField']
-  /** Kept for a retry, by field path. */
+  /** Answers to prompts by field path, kept for a retry. */
   readonly answers: Map<string, unknown>
 }
 
@@ -240,7 +240,7 @@ async function promptForMissing(
   }
 }
 
-/** Checked first, because the answers to prompts would be lost with a failed call. */
+/** Throws the ApiError of a reference that is not found: the answers to the prompts would be lost with the call. */
 async function requireReferences(context: Context, given: Given, flags: readonly BoundFlag[]): Promise<void> {
   const { requireThing } = await import('../command/pick-thing.ts')
   for (const { flag } of flags) {
@@ -283,7 +283,7 @@ export function shapeOf(operation: Call, table: readonly string[]): Shape {
   }
 }
 
-/** Removed when a resource is sent back as a new one. */
+/** Returns the fields of answers that bodies lack, to be removed when a resource is sent back as a new one. */
 function readOnlyFields({ holds: { answer, body } }: Call): string[] {
   return answer.filter((path) => isField(path) && !body.includes(path))
 }

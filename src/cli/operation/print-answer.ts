@@ -71,7 +71,7 @@ export async function printAnswer(
   if (exit) throw new ExitWith(exit)
 }
 
-/** Failed reads are ignored, since the write is done. */
+/** Returns the success line that needs further reads; failed reads are ignored, since the write is done. */
 async function readSuccessLine(
   { session, io }: Context,
   { spec }: BoundCall,

@@ -72,7 +72,10 @@ function sheetPlaceIn(settings: Settings, flags: Given['flags'], { id }: Operati
   return sheetPlaceOf(String(given), id.replace(/\.list$/, ''))
 }
 
-/** All or the limit, whichever was set more specifically. Throws a UsageError on both. */
+/**
+ * Returns the number of items to print: all, or the limit, whichever was set more specifically. Throws a UsageError
+ * on both.
+ */
 function limitOf({ all, limit }: Settings): number {
   if (!all.value) return limit.value
   const rank = sources.indexOf(all.origin.source) - sources.indexOf(limit.origin.source)

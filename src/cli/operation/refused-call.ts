@@ -75,7 +75,7 @@ function placeOf({ pointer, parameter }: Fault): string {
   return parameter ?? camelCase(fieldPath(pointer ?? ''))
 }
 
-/** A secret is no flag's value: `The webhook secret` for `webhookSecrets.0`. */
+/** Returns the words for a secret, which is not a flag's value: `The webhook secret` for `webhookSecrets.0`. */
 function secretIn(place: string, { flags }: Given): string | null {
   const kebab = place.replace(/\..*/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   const [, name] =
@@ -218,7 +218,7 @@ export type RefusalView = Pick<RefusedCallError, 'flagOf' | 'hint'> & {
 /** A body of another kind has only unknown fields. */
 const maxUnknown = 10
 
-/** A single fault is the message, several are counted and listed. */
+/** Returns the faults of a request: a single one as the message, several counted and listed. */
 export function describeFaults(
   { message: detail, faults, problem, status }: ApiError,
   { flagOf, givenFor, message = detail }: RefusalView,
@@ -279,7 +279,7 @@ function isGeneric(message: string): boolean {
   )
 }
 
-/** Single sentences have no full stop in the program's own messages; several keep theirs. */
+/** Removes the full stop of a single sentence, as in the program's own messages; several sentences keep theirs. */
 function withoutStop(text: string): string {
   return /[.?] \S/.test(text) ? text : text.replace(/\.$/, '')
 }

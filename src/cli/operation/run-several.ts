@@ -29,8 +29,9 @@ interface Refused {
 }
 
 /**
- * All are tried, concurrently, and printed in the given order. A fault that does not concern a thing, such as a refused
- * credential, ends the run.
+ * Makes a call for each of several things, concurrently, and prints the results in the given order. All are tried;
+ * throws a CommandError that names all refused things, or the fault itself if only one thing was given. A fault that
+ * does not concern a thing, such as a refused credential, ends the run.
  */
 export async function runSeveral(context: Context, given: Given, call: BoundCall): Promise<void> {
   const { io, session, settings, output } = context
@@ -173,7 +174,7 @@ class SeveralCalls {
       : { ...input, params: { ...input.params, [parameter]: value } }
   }
 
-  /** A thing that may exist already is looked up later, one after the other. */
+  /** Sends the call for a thing; a thing that may exist already is looked up later, one after the other. */
   async #send(thing: string): Promise<Sent> {
     const { call, given, caller } = this.#parts
     const input = await this.#inputFor(thing)
@@ -289,7 +290,10 @@ function partialError(
   )
 }
 
-/** One per line, as `--quiet` prints them; `-` is standard input. Throws a UsageError that names the line. */
+/**
+ * Reads ids from a file, or from standard input for `-`: one per line, as `--quiet` prints them. Throws a UsageError
+ * that names the line of an invalid id.
+ */
 async function readIds({ io }: Pick<Context, 'io'>, source: string, parameter: string): Promise<string[]> {
   // Accept `@file` like `--body`.
   const path = source.replace(/^@/, '')

@@ -41,7 +41,7 @@ export function personIn(answer: unknown, given: unknown, noun = 'learner'): str
   return `${noun} ${String(known)}`
 }
 
-/** The given reference if the answer has none. */
+/** Returns the course title in an answer; the given reference if the answer has none. */
 export function courseIn(answer: unknown, { flags }: Given): string {
   return String(valueAt(answer, 'courseTitle') ?? flags['course'] ?? valueAt(answer, 'courseId'))
 }

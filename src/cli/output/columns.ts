@@ -46,7 +46,7 @@ function addPaths(paths: Set<string>, value: unknown, above: string): void {
   }
 }
 
-/** Plain lists with commas, other nested values as JSON, null as empty. */
+/** Formats a value as a cell: plain lists with commas, other nested values as JSON, null as empty. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ')
@@ -77,7 +77,10 @@ export class AbsentColumns<C extends { readonly path: string }> {
   }
 }
 
-/** The path itself, else all that end with it, such as `profile.firstName` for `firstName`. */
+/**
+ * Returns the paths that a name matches: itself, else all that end with it, such as `profile.firstName` for
+ * `firstName`.
+ */
 export function matchingPaths(name: string, valid: readonly string[]): readonly string[] {
   return valid.includes(name) ? [name] : valid.filter((path) => path.endsWith(`.${name}`))
 }

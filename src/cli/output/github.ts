@@ -89,7 +89,7 @@ function commandLine(level: Level, properties: Readonly<Record<string, string>>,
   return `::${level} ${given.join(',')}::${escapeData(lineIn(message))}\n`
 }
 
-/** See actions/toolkit, packages/core/src/command.ts. */
+/** Escapes the data of a command (actions/toolkit, packages/core/src/command.ts). */
 function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
@@ -132,7 +132,7 @@ function summaryOf(io: Place, { title, counts = {}, list, more }: WorkflowReport
   return `### ${plainText(title)}\n\n${parts.filter((part) => part !== '').join('\n')}\n`
 }
 
-/** CommonMark §2.4 lets a backslash stand before any punctuation. */
+/** Escapes all punctuation that Markdown may act on: CommonMark §2.4 lets a backslash stand before any. */
 function plainText(text: string): string {
   return lineIn(text).replace(/[!#$&()*+\-.:<>@[\\\]^_`{|}~]/g, '\\$&')
 }

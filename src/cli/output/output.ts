@@ -35,7 +35,9 @@ type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
 
 export interface Output {
   one(value: unknown, shape: Shape): Promise<void>
-  /** One document, page by page, in constant memory. A complete list is one page: `[rows]`. */
+  /**
+   * Prints a list as one document, page by page, in constant memory. A complete list is one page: `[rows]`.
+   */
   list(pages: Pages, shape: Shape): Promise<void>
   /**
    * Prints a whole value as JSON or YAML, with iterable members of an object as lists; ignores columns. Prints nothing with
@@ -45,7 +47,7 @@ export interface Output {
   /** Values of unknown shape: JSON unless another format is chosen. */
   documents(pages: Pages): Promise<void>
   text(text: string): Promise<void>
-  /** Foreign text; escapes its control characters on a terminal. */
+  /** Prints foreign text unchanged; escapes its control characters on a terminal. */
   exact(pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<void>
   done(text: string): Promise<void>
   note(text: string): Promise<void>
@@ -171,7 +173,7 @@ function chosenColumns(
   return fitting.length > 0 ? fitting : null
 }
 
-/** Undeclared fields of a sample are accepted; null for the default ones. */
+/** Returns the chosen columns, which may be undeclared fields of a sample; null for the default ones. */
 function chosenForSample(
   settings: Settings,
   sample: readonly unknown[],
@@ -255,7 +257,9 @@ function reduceFormat(format: Format, columns: readonly Column[] | null): Format
   }
 }
 
-/** The declared fields, then others of a sample. A declared object is one cell. */
+/**
+ * Returns the columns of rows in a CSV: the declared fields, then others of a sample. A declared object is one cell.
+ */
 export function columnsInRows(sample: readonly unknown[], shape: Pick<Shape, 'paths'>): string[] {
   const declared = leavesOf(shape.paths)
   const cells = new Set(declared)
@@ -266,7 +270,7 @@ function isInside(path: string, cells: ReadonlySet<string>): boolean {
   return cells.has(path) || ancestorsOf(path).some((above) => cells.has(above))
 }
 
-/** Late fields are those that the first page does not have and no column shows. */
+/** Passes pages through and adds fields to `late` that the first page does not have and no column shows. */
 async function* collectLateFields(
   pages: Pages,
   shape: Shape,

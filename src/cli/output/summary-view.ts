@@ -49,7 +49,7 @@ function distributionOf({ distribution, notStarted }: Summary): (readonly [range
   return [[unstarted, notStarted], ...started.map((count, tenth) => [ranges[tenth] ?? '', count] as const)]
 }
 
-/** None without grades, and of platforms that do not tell. */
+/** Returns the graded enrolments by grade; none without grades, and of platforms that do not tell. */
 function gradesOf({ graded, gradeDistribution }: Summary): (readonly [range: string, count: number])[] {
   if (!graded) return []
   return gradeDistribution

@@ -124,7 +124,7 @@ class CommandLine implements Program {
     parser.hook('preSubcommand', (_, chosen) => this.#fill(chosen))
   }
 
-  /** Parser of a word such as `grants` in `auth grants list`. */
+  /** Returns the parser of a word between a noun and its verbs, such as `grants` in `auth grants list`. */
   #groupParser(parent: Parser, word: string, noun: Noun, commands: readonly Command[]): Parser {
     const known = parent.commands.find((child) => child.name() === word)
     if (known) return known
@@ -267,7 +267,7 @@ function addAliases(parser: Parser, words: Iterable<readonly [word: string, name
   for (const [word, name] of words) parser.commands.find((each) => each.name() === name)?.alias(word)
 }
 
-/** The help that was requested, or a usage error with suggestions. */
+/** Converts an exit of the parser to the help that was requested, or to a usage error with suggestions. */
 function meaningOf({ code, message }: CommanderError, parser: Parser): Error {
   if (code === 'commander.helpDisplayed' || code === 'commander.help') {
     return new HelpShown(parser.helpInformation())

@@ -9,10 +9,13 @@ import { tables } from '../../tables/dictionary.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { writeTarget } from '../terminal/target-file.ts'
 
-/** Equal ids of two kinds have different pseudonyms. */
+/** Kinds of ids. Equal ids of two kinds have different pseudonyms. */
 type IdKind = string
 
-/** HMAC-SHA-256 (RFC 2104), cut to 100 bits: two of ten million ids are equal with a probability of 4 in 10^17. */
+/**
+ * Makes the pseudonyms of one key: HMAC-SHA-256 (RFC 2104) of the kind and the id, cut to 100 bits. Among ten million ids,
+ * two have the same pseudonym with a probability of 4 in 10^17.
+ */
 export class Pseudonyms {
   /** Node reads a KeyObject six times as fast as bytes. */
   readonly #key: KeyObject
@@ -22,7 +25,7 @@ export class Pseudonyms {
     this.#key = createSecretKey(key)
   }
 
-  /** 20 letters and digits. */
+  /** Returns the pseudonym of an id: 20 letters and digits. */
   of(kind: IdKind, id: string): string {
     const name = `${kind}\0${id}`
     const cached = this.#cache.get(name)
@@ -33,7 +36,7 @@ export class Pseudonyms {
     return made
   }
 
-  /** Version 8, RFC 9562 §5.8. */
+  /** Returns a UUID for an id that must be one (version 8, RFC 9562 §5.8). */
   uuidOf(kind: IdKind, id: string): string {
     const bytes = Buffer.from(this.#digest(`${kind}\0${id}`).subarray(0, 16))
     bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
@@ -42,7 +45,7 @@ export class Pseudonyms {
     return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
   }
 
-  /** The key cannot be found from it. */
+  /** Returns a digest by which the key is recognised, and from which it cannot be found. */
   keyDigest(): string {
     return createHmac('sha256', this.#key).update('learnctl pseudonym key 1').digest('hex').slice(0, 32)
   }

@@ -154,7 +154,12 @@ function lessonCounts({ lessons, deleted }: CoursePlan): string {
 
 const maxNamed = 20
 
-/** A copied file for the next term has such lessons: the external id of a lesson is unique in an academy. */
+/**
+ * Throws a CommandError if a plan would take lessons from other courses, as after copying the file for the next term: the
+ * external id of a lesson is unique in an academy.
+ *
+ * @param hint what to do (default: to copy the course)
+ */
 export async function requireOwnLessons(
   { plan, declared, reader: { names } }: Pick<Planned, 'plan' | 'declared' | 'reader'>,
   hint?: string,

@@ -19,7 +19,11 @@ const waitMs = 30_000
 const lookEveryMs = 1000
 const releaseWithinMs = 5000
 
-/** The lease is renewed meanwhile; the signal of `work` aborts if it is lost. Throws a CommandError that names the holder. */
+/**
+ * Runs `work` while holding the apply lease of the academy of `session`, which is renewed meanwhile and released at
+ * the end. The signal in the context of `work` aborts if the lease is lost. Throws a CommandError that names the
+ * holder (exit 6).
+ */
 export async function whileApplying<Result>(
   context: Context,
   session: Session,

@@ -20,7 +20,10 @@ export function closingOf(dataset: Part): string | undefined {
 /** Unique fields of users: a value must be free before another user takes it. */
 const { unique = [] } = users
 
-/** One user may get the address of another. Throws a CommandError if users swap values. */
+/**
+ * Sorts updates so that each value is free when it is taken, as when one user gets the address of another. Throws a
+ * CommandError if users swap values, which would need an intermediate value.
+ */
 export function inFreeOrder(updates: readonly Action[]): Action[] {
   const holders = new Map<string, Action>()
   for (const action of updates) {

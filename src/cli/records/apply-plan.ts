@@ -45,7 +45,7 @@ export interface AppliedPlan {
   readonly ids: readonly string[]
 }
 
-/** The server keeps it for a day. */
+/** Sends a plan to the server, which keeps it for a day. */
 export async function stagePlan(
   { caller, names, notes, signal }: Writer,
   { command, source }: BulkChange,
@@ -236,7 +236,7 @@ async function writesOfAction(dataset: PartDataset, action: Action, names: Names
   return [{ noun, action: 'update', id, version: versionOf(current), record, from: [action] }]
 }
 
-/** The module of a lesson keeps its name, since the plan may make it. */
+/** Returns what an operation takes; the module of a lesson keeps its name, since the plan may make it. */
 async function bodyOf(
   dataset: PartDataset,
   { module, ...record }: JsonObject,

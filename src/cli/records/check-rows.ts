@@ -229,7 +229,7 @@ export function problemText(problem: RowProblem, labels?: Rows['labels']): strin
   return value === undefined ? place + message + guess : `${place}${message}, not ${value}${guess}`
 }
 
-/** All readers of a repository may see it: without the value if its record is about people. */
+/** Returns a problem in words for all readers of a repository: without the value if its record is about people. */
 export function shownProblem(
   dataset: Pick<Dataset, 'name'>,
   problem: RowProblem,
@@ -277,7 +277,10 @@ function pathOf({ pointer, parameter }: Refusal['faults'][number]): string {
   return String(parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** All readers of a repository may see it: the message of a platform may have values of people. */
+/**
+ * Returns the reason of a refusal in words for all readers of a repository: the message of a platform may have values of
+ * people.
+ */
 export function shownRefusal(
   dataset: Dataset,
   row: Pick<Row, 'replaced'>,
@@ -294,7 +297,7 @@ export function shownRefusal(
   return names.length > 0 ? `${names.join(', ')}: ${reason}` : reason
 }
 
-/** The code of another platform may be any text. */
+/** Returns the code of a refusal in words, unless it is none: that of another platform may be any text. */
 export function shownCode(code: string): string {
   return /^[a-z_]{1,40}$/.test(code) ? `rejected (${code})` : 'rejected'
 }
@@ -351,7 +354,7 @@ function valueText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : jsonText(value)
 }
 
-/** No platform can store lone surrogates and U+0000. */
+/** Returns problems of texts that no platform can store: lone surrogates and U+0000. */
 function unsoundIn({ columns }: Dataset, record: Row['record']): RowProblem[] {
   // Fast path: check the whole record once, since nearly all are valid.
   if (isStorableText(record)) return []

@@ -165,7 +165,7 @@ class Comparison {
     return this.entries.filter((entry) => !this.#matched.has(entry))
   }
 
-  /** An entry that was compared already is left alone. */
+  /** Compares an entry with the record that it declares; one that was compared already is left alone. */
   async match(entry: Entry, shown: JsonObject): Promise<void> {
     if (this.#matched.has(entry)) return
     this.#matched.add(entry)

@@ -35,13 +35,16 @@ export interface CopyOptions {
   readonly lessonIds: string | undefined
   /** `none` for no term. */
   readonly term: string | undefined
-  /** Due dates stay as they are in another term. */
+  /** Leaves due dates as they are in another term. */
   readonly keepDates: boolean
   readonly status: string | undefined
   /** Time to wait for another apply. */
 }
 
-/** External ids are unique within an academy, and copied only to another. Throws a CommandError if one is taken. */
+/**
+ * Copies a course with its lessons, in this academy or to another. External ids are copied only to another academy,
+ * because they are unique within one. Throws a CommandError if the external id is taken.
+ */
 export async function copyCourse(context: Context, reference: string, options: CopyOptions): Promise<void> {
   const { io, session, output } = context
   const rule = options.lessonIds === undefined ? null : readRule(options.lessonIds)
@@ -181,7 +184,7 @@ function renamed(lessons: readonly JsonObject[], rule: IdRule, isElsewhere: bool
   throw new UsageError(`--lesson-ids does not give each lesson an external id of its own`, { why: problems })
 }
 
-/** A term that the target does not have is noted and left out; null for none. */
+/** Returns the term of a copy by its key; null for none. A term that the target does not have is noted and left out. */
 async function termOf(
   { output }: Context,
   { names }: Pick<Writer, 'names'>,

@@ -135,7 +135,7 @@ function indentedChanges(changes: readonly Change[], indent: string): string[] {
   )
 }
 
-/** The file lacks these lessons. */
+/** Returns notes on lessons that are absent from a file and kept. */
 export function keptNotes({ undeclared }: Plan, declared: Declared): string[] {
   const courses = new Map(declared.get('courses')?.map(({ key, record }) => [key, record]))
   return [...Map.groupBy(undeclared, ({ course }) => course)].map(([course, kept]) => {
@@ -144,7 +144,7 @@ export function keptNotes({ undeclared }: Plan, declared: Declared): string[] {
   })
 }
 
-/** The public `CoursePlan`. */
+/** Returns a plan as data, the public `CoursePlan`. */
 export function coursePlanData(plan: CoursePlan): JsonObject {
   const { current, record, changes, lessons, deleted, kept } = plan
   const named = ({ externalId = null, title }: { externalId?: unknown; title?: unknown }) => ({

@@ -21,7 +21,11 @@ interface Chunk {
 
 const chunkSize = 100
 
-/** The order is stable, and one course is in memory at a time. Deleted users and their records are left out. */
+/**
+ * Yields an academy in the form of files: terms and users, by their addresses, courses with their lessons, groups with their members, then enrolments,
+ * progress steps and grades course by course. The order is stable, and only one course is in memory at a time.
+ * Deleted users and their records are left out.
+ */
 export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
   const deleted = new Set<unknown>()
   const users = await loadPart('users')

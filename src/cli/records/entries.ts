@@ -85,7 +85,7 @@ export function isSentWhole({ operations }: Pick<Dataset, 'operations'>): boolea
 
 const maxReported = 1000
 
-/** All problems are reported at once. */
+/** Collects problems of files, so that all are reported at once. */
 export interface Problems {
   /** @param shown the message without values of people (default the message, which has none) */
   add(place: Place, message: string, shown?: string): void
@@ -124,7 +124,7 @@ export function createProblems(): Problems {
   }
 }
 
-/** All readers of a repository may see it: `course ext:BIO-1`, but `user`. */
+/** Returns a record in words for all readers of a repository: `course ext:BIO-1`, but `user`. */
 export function recordText({ dataset, key }: Pick<Entry, 'dataset' | 'key'>): string {
   const noun = nouns[dataset]
   return isAboutPeople({ name: dataset }) ? noun : `${noun} ${keyText(key)}`
@@ -227,7 +227,7 @@ function joined(entries: readonly Entry[]): Entry[] {
   })
 }
 
-/** A step without one counts as now. */
+/** Returns the time of a step; a step without one counts as now. */
 function timeOf({ record: { lastAccessed } }: Entry): number {
   return typeof lastAccessed === 'string' ? Date.parse(lastAccessed) : Number.MAX_SAFE_INTEGER
 }
@@ -254,7 +254,7 @@ export async function nameByKeys(declared: Declared): Promise<void> {
   }
 }
 
-/** Prefixed names are unambiguous. */
+/** Returns all names of the declared records of a part with their keys; prefixed names are unambiguous. */
 function keyNames(declared: Declared, part: ReferredName): [name: string, key: string][] {
   return (declared.get(part) ?? []).flatMap(({ key, record: { externalId, email } }) => {
     const names = referencesTo({ externalId, email })

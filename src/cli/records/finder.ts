@@ -111,7 +111,7 @@ export async function inLists(
   }
 }
 
-/** None for records of users, such as enrolments. */
+/** Returns the fields that are keys by themselves; none for records of users, such as enrolments. */
 function singleKeys({ keys }: Dataset): readonly string[] {
   return keys.flatMap((set) => (set.length === 1 ? set : []))
 }
@@ -225,7 +225,7 @@ export async function* shownIn(
   }
 }
 
-/** A user may not exist yet. */
+/** Returns null for a user who does not exist yet. */
 function nullIfMissing(error: unknown): null {
   if (error instanceof ApiError && error.status === 404) return null
   throw error

@@ -56,7 +56,7 @@ export function valueName(field: string, value: unknown): string {
   return `${field}:${field === 'email' ? String(value).trim().toLowerCase() : value}`
 }
 
-/** The id, `ext:…` and `email:…`. */
+/** Returns the references by which files may name a course or user: the id, `ext:…` and `email:…`. */
 export function referencesTo({ id, externalId, email }: JsonObject): readonly string[] {
   return [
     ...(id === undefined ? [] : [String(id)]),
@@ -65,7 +65,7 @@ export function referencesTo({ id, externalId, email }: JsonObject): readonly st
   ]
 }
 
-/** An e-mail address, with or without `email:`, in lower case; any other reference unchanged. */
+/** Returns a reference by an e-mail address, with or without `email:`, in lower case; any other unchanged. */
 export function plainReference(reference: string): string {
   return /^email:|^[^:]*@/i.test(reference) ? reference.toLowerCase() : reference
 }
@@ -79,7 +79,7 @@ export interface KnownIds {
   add(dataset: DatasetName, id: unknown, key: string): void
 }
 
-/** No record refers to them; they may have very many records. */
+/** Datasets that no record refers to; they may have very many records. */
 const leaves: ReadonlySet<DatasetName> = new Set(['memberships', 'enrollments', 'progress', 'grades'])
 
 export function knownIds(): KnownIds {
@@ -106,7 +106,7 @@ interface Keyed {
   readonly record: JsonObject
 }
 
-/** All entries are those of one dataset. */
+/** Finds the entry that declares a record; all entries are those of one dataset. */
 export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: KnownIds) {
   const dataset = entries[0]?.dataset
   const byKey = new Map(entries.map((entry) => [entry.key, entry]))

@@ -41,7 +41,7 @@ function keyed(record: JsonObject): KeyedLesson {
   return { record: canonical(LessonAttributes, attributesOf(record)), module: record['module'] ?? null }
 }
 
-/** The most specific first. */
+/** Keys that match lessons of a file with existing ones, the most specific first. */
 const keys: readonly ((lesson: KeyedLesson) => string | null)[] = [
   ({ record }) => (typeof record['externalId'] === 'string' ? record['externalId'] : null),
   ({ record, module }) => jsonText([record['title'], module]),

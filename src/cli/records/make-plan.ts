@@ -89,7 +89,7 @@ function shownUnknown({ dataset }: Entry, message: string): string {
   return isAboutPeople({ name: dataset }) ? `a ${nouns[dataset]} refers to an unknown record` : message
 }
 
-/** A lesson that is created or moved shifts the others of its course. */
+/** Returns the places of all lessons of courses where one is created or moved, since that shifts the others. */
 function touchedPlaces(
   actions: readonly Action[],
   lessons: readonly Entry[],

@@ -27,7 +27,7 @@ export interface Import extends FileMapping {
   readonly errorsFile: string
   /** True if the user named the file, and so wants it replaced. */
   readonly isErrorsFileNamed: boolean
-  /** Called once all rows are checked. */
+  /** Keeps the mapping, once all rows are checked. */
   readonly saveMapping: () => Promise<void>
 }
 
@@ -80,7 +80,10 @@ function unrecognised(which: string, session: Context['session']): UsageError {
   })
 }
 
-/** An import that is run again recognises what it made: a row without an external id gets one of the file and its line. */
+/**
+ * Returns rows of which each has a key, so that an import that is run again recognises what it made: a row without an external
+ * id gets one made of the file and its line.
+ */
 function withKeys({ rows, ...others }: Rows, { dataset, file }: Import): Rows {
   const isKeyed = dataset.keys.some((fields) => fields.join() !== 'externalId')
   return { ...others, rows: isKeyed ? rows : keyed() }

@@ -24,7 +24,10 @@ export interface SavablePlan {
   readonly target: string
 }
 
-/** Readable by its owner only. Throws a UsageError if the file would contain a password. */
+/**
+ * Saves a plan with the records that it was made from, readable by its owner only. Throws a UsageError if it would
+ * contain a password.
+ */
 export async function savePlan(
   io: Io,
   path: string,
@@ -53,7 +56,10 @@ function withoutSecret(entry: Entry): Entry {
   }
 }
 
-/** JSON lines, readable by the owner only: a header, a line for each change, and their number, without which it is incomplete. */
+/**
+ * Saves a plan as JSON lines, readable by its owner only: a header with the command and target that it is for, one
+ * line for each change, and the number of changes, without which the file is incomplete.
+ */
 async function writePlanFile(
   { cwd }: Pick<Io, 'cwd'>,
   path: string,

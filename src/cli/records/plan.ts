@@ -44,7 +44,10 @@ export interface Plan {
   readonly actions: readonly Action[]
   readonly unchanged: number
   readonly notes: readonly string[]
-  /** Closed records, which take writes while the plan is carried out, and the courses of course files. */
+  /**
+   * Records that match and that the plan names: closed ones, which take writes while it is carried out, and the courses of
+   * course files.
+   */
   readonly kept: readonly Action[]
   /** Places of all declared lessons, by course key, of courses where a lesson is created or moved. */
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
@@ -180,7 +183,7 @@ export function leftOutNotes(leftOut: ReadonlyMap<Entry, readonly string[]>): st
   ]
 }
 
-/** docs/academies.md describes the members. */
+/** Returns a plan as data; docs/academies.md describes the members. */
 export function planDocument(plan: Plan): JsonObject {
   return {
     formatVersion: 1,

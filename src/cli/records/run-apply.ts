@@ -57,7 +57,7 @@ export interface ApplyCommand {
   readonly isRemoval: (action: Action) => boolean
   readonly isSilent?: (plan: Plan) => boolean
   readonly form?: PlanForm
-  /** Called while the academy is still locked. */
+  /** Reports an applied plan while the academy is still locked. */
   readonly report: (context: Context, applied: Applied) => Promise<void>
 }
 
@@ -136,8 +136,10 @@ export async function trialOf({
 }
 
 /**
- * Nothing of it if an action is refused, unless that is skipped. `isTried` tells refusals and what would be restored before
- * the question.
+ * Carries a plan out: nothing of it if an action is refused, unless that is skipped.
+ *
+ * @param how `isTried` if refusals and what would be restored must be known before the question
+ * @param confirm is told what would be restored, if that is known
  */
 export async function carryOut(
   context: Context,

@@ -40,7 +40,7 @@ interface Sent {
   readonly warned: { rows: number; first: string }
 }
 
-/** An import that was interrupted is run again: it recognises its records. */
+/** Checks the whole file, then sends it. An import that was interrupted is run again: it recognises its records. */
 export async function runImport(context: Context, wanted: Import): Promise<Imported> {
   const { io } = context
   const checked = await checkImport(context, wanted)

@@ -18,11 +18,15 @@ export interface Writer {
   readonly signal: AbortSignal
   /** Slows down when the platform asks for that. */
   readonly pacing: Pacing
-  /** Called for records that were made or changed; null without `--quiet`. */
+  /** Prints the ids of records that were made or changed; null without `--quiet`. */
   readonly printIds?: ((ids: readonly unknown[]) => Promise<void>) | null
 }
 
-/** A local academy handles one request at a time. The writes of a `change` can be undone together. */
+/**
+ * Opens a platform for writing; a local academy handles one request at a time.
+ *
+ * @param change what makes the writes, so that they can be undone together; none for reading only
+ */
 export async function openWriter(
   { session, io: { signal, sleep } }: Pick<Context, 'session' | 'io'>,
   concurrency = 1,
@@ -41,7 +45,7 @@ export async function openWriter(
   }
 }
 
-/** Name of the only file, else their number. */
+/** Returns the source of a change that is made from files: the name of the only one, else their number. */
 export function sourceOf(files: readonly string[]): string {
   const [first = ''] = files
   return files.length === 1 ? basename(first) : pluralise(files.length, 'file')
@@ -92,7 +96,9 @@ export type Outcome =
     }
   | ({ readonly kind: 'failed' } & Refusal)
 
-/** The server validates each record separately. Throws a CommandError if results are missing. */
+/**
+ * Sends records in one request; the server validates each separately. Throws a CommandError if results are missing.
+ */
 export async function writeBatch(
   { caller, signal, printIds }: Pick<Writer, 'caller' | 'signal' | 'printIds'>,
   { name, operations: { batch } }: Dataset,

@@ -39,7 +39,7 @@ export async function schemaText(command: Command, name: string): Promise<string
   })
 }
 
-/** Draft 2020-12, with all that it refers to. */
+/** Returns the JSON Schema (draft 2020-12) of what a command prints, with all that it refers to. */
 async function outputSchema(printed: readonly string[]): Promise<Schema> {
   const schema = schemaOfPrinted(printed, place)
   return {

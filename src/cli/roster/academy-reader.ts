@@ -114,7 +114,7 @@ export class AcademyReader {
     return all.sort((one, other) => compare(one.userKey, other.userKey) || compare(one.role, other.role))
   }
 
-  /** Sorted by key; null stands for groups without a course. */
+  /** Returns the groups of a course, for null those without a course, sorted by key. */
   async groupsOf(course: Course | null): Promise<readonly GroupContents[]> {
     this.#groupsByCourse ??= this.#readGroups()
     const found: GroupContents[] = []

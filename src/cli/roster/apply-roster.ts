@@ -205,7 +205,7 @@ export function isRemoval({ kind, changes }: Action): boolean {
   )
 }
 
-/** Closed records count as removed. */
+/** Returns the numbers of records by action; closed records count as removed. */
 function summaryOf({ actions, unchanged }: Plan) {
   const remove = actions.filter(isRemoval).length
   const create = actions.filter(({ kind }) => kind === 'create').length
@@ -250,7 +250,7 @@ async function printReport(context: Context, report: RosterReport, isSilent: boo
   }
 }
 
-/** docs/rosters.md describes the members. */
+/** Returns an apply as data, for `-o json` and the report file; docs/rosters.md describes the members. */
 export function reportDocument(report: RosterReport): object {
   const { outcome, exit, target, summary, before, after, applied } = report
   return {
@@ -324,7 +324,7 @@ interface ReportedRun {
   fault: unknown
 }
 
-/** Readable by its owner only; replaces an existing file. */
+/** Writes the report of a run, readable by its owner only, also if the run failed. Replaces an existing file. */
 async function writeReport(
   { io, session }: Context,
   path: string,

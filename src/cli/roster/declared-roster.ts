@@ -110,7 +110,7 @@ function findingsOf(
   return { list, more: count - list.length }
 }
 
-/** A zip file and a system have one place for all records. */
+/** Returns where a place of a roster is: in its folder, or the zip file or system as a whole. */
 export function placeIn(source: string, { file, line }: Place): Place {
   if (/\.zip$/i.test(source) || integrationIn(source)) return { file: source, line: 0 }
   return { file: basename(source) === basename(file) ? source : join(source, file), line }

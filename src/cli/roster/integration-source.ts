@@ -123,7 +123,7 @@ const people = peopleForm('externalId', {
   'profile.displayName': 'displayName',
 })
 
-/** The server gives each system's records the fields of a roster. */
+/** Makes entries of records, which have the fields of a roster: the server reads them so from each system. */
 const readers: Readonly<Record<RosterPart, (of: ReadingOf, record: JsonObject) => readonly RosterEntry[]>> = {
   terms({ row }, record) {
     const term = record as unknown as RosterTerm
@@ -243,7 +243,7 @@ function recordsIn({ records }: PulledRecords, part: RecordPart): readonly Pulle
   return records.get(part) ?? []
 }
 
-/** An unknown id of the other system is taken for an external id. */
+/** Returns a function from references to those by external id; an unknown id of the other system is taken for one. */
 function referencesIn(
   pulled: PulledRecords,
   part: RecordPart,

@@ -82,7 +82,7 @@ const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
   }),
 ])
 export const moodleRoles = [...roles.keys()]
-/** The columns `type1`, `type2`, … have numbers from 1. */
+/** Roles that the columns `type1`, `type2`, … number from 1. */
 const typedRoles = ['student', 'editingteacher', 'teacher']
 
 /** Courses are known by short name, users by id number, else user name. Cohorts are groups without a course. */
@@ -143,7 +143,7 @@ function userOf(reading: Reading, row: CsvRow, isRemoved: boolean): readonly Ros
   return [person, ...enrollments]
 }
 
-/** A cohort is known by its name. */
+/** Adds a member to the group of a course, or to a cohort, which is known by its name. */
 function addTo(reading: Reading, row: CsvRow, name: string, course: string | null, user: string): void {
   const externalId = course === null ? name : `${course}/${name}`
   if (!reading.records('groups').has(`ext:${externalId}`))
@@ -203,7 +203,7 @@ function numbers(row: CsvRow, prefix: string): number[] {
   return found
 }
 
-/** Moodle writes 0 or 1; an empty cell is off. Other text is a problem. */
+/** Reads a switch, which Moodle writes 0 or 1; an empty cell is off. Other text is a problem. */
 function isOn(row: CsvRow, column: string): boolean {
   const text = row.text(column).toLowerCase()
   if (['1', 'yes', 'true'].includes(text)) return true

@@ -249,7 +249,10 @@ interface Category {
   readonly weight: number
 }
 
-/** A category of an export is a weight of the course; that of any other is divided by its line items in the class. */
+/**
+ * Reads line items with their categories. A category as exports write it, one for each weight of a course, is a weight of
+ * that course; the weight of any other is divided by its line items in the class.
+ */
 async function readLineItems(reading: Reading) {
   const categories = new Map<string, Category>()
   const byId = new Map<string, LineItem>()
@@ -291,7 +294,7 @@ async function readLineItems(reading: Reading) {
   }
 }
 
-/** The id of a line item is that of the graded item, without the id of its class in front. */
+/** Reads results as grades. The id of a line item is that of the graded item, without the id of its class in front. */
 function readResults(reading: Reading, { byId, shareOf }: LineItems): Promise<void> {
   return readTable(reading, 'results', (row, isRemoved) => {
     if (isRemoved) return row.leaveOut('removed results are left out; grades are never removed by a roster')

@@ -45,7 +45,7 @@ import { isShownBy, mappedHeader, type TableForm } from './table.ts'
 export interface OpenRosterOptions extends RosterOptions {
   /** Null to find it by the headers. */
   readonly format: RosterFormat | null
-  /** Called once the roster has been read. */
+  /** Writes the mapping to the file that `--save-mapping` names, once the roster has been read. */
   keepMapping?(): Promise<void>
 }
 
@@ -60,7 +60,10 @@ interface LeftOut {
   readonly value?: string
 }
 
-/** A folder, a zip file or a CSV file. Throws a UsageError if its format is unclear, with the columns that were seen. */
+/**
+ * Reads a folder, a zip file or a CSV file. Throws a UsageError if there is none, or if its format is unclear, with the
+ * columns that were seen.
+ */
 export async function readRoster(
   io: Pick<Io, 'cwd' | 'signal' | 'stdin' | 'stderr'>,
   path: string,
@@ -285,7 +288,7 @@ async function filesInFolder(io: Pick<Io, 'signal'>, folder: string) {
   return { files, others: other }
 }
 
-/** A folder of another person could link to files whose cells errors would show. */
+/** Throws a UsageError for a link to a file outside of the folder: the folder may be from somebody else, and errors show cells. */
 async function refuseLinksOut(folder: string, names: readonly string[]): Promise<void> {
   const root = await realpath(folder)
   for (const name of names) {

@@ -15,7 +15,7 @@ export type Counts = Partial<Record<RosterPart, number>>
 export interface FormatWriter {
   readonly addCourse: ((contents: CourseContents) => void) | null
   readonly addGroups?: (groups: readonly GroupContents[]) => void
-  /** Called after all courses and groups; null if the parts have nothing of people. */
+  /** Returns what adds a person, after all courses and groups; null if the parts have nothing of people. */
   readonly openPeople: (() => (person: Person) => void) | null
   /** Notes are about data that the format does not hold; `counts` if fewer records were written than added. */
   finish(): { readonly notes: readonly string[]; readonly counts?: Counts }
@@ -29,14 +29,17 @@ interface PackageOptions {
   readonly known: ReadonlySet<string>
 }
 
-/** The same rows give the same bytes. Throws a UsageError if the target exists without `force`, or has other files. */
+/**
+ * Starts a package. The same rows give the same bytes, zipped as well. Throws a UsageError if the target exists without
+ * `force`, or is a folder with other files.
+ */
 export async function createPackage(options: PackageOptions): Promise<Package> {
   const place = await placeOf(options)
   await attempt(options.target, () => access(dirname(place), constants.W_OK))
   return new Package(options)
 }
 
-/** Held in memory; appears at its target completely or not at all. */
+/** Tables in memory, which appear at their target completely or not at all. */
 export class Package {
   readonly tables: Pick<Table<unknown>, 'name' | 'rows' | 'formulas' | 'bytes'>[] = []
   readonly #options: PackageOptions

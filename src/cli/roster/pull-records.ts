@@ -65,7 +65,7 @@ export async function readPage(
   }
 }
 
-/** Next steps are to set the integration up, or to check it. */
+/** Adds the command to continue with to a refusal: set the integration up, or check it. */
 function withNextStep(error: unknown): unknown {
   const sources = { fields: [], query: [], positions: [] }
   return withSources(error, sources, { arguments: {}, flags: {}, rest: [] })
@@ -77,7 +77,7 @@ const maxWaits = 10
 /** Shorter waits are not noted. */
 const minNotedMs = 2000
 
-/** Standard error of runs that have noted a wait. */
+/** Runs that were told that they wait, by their standard error. */
 const noted = new WeakSet<object>()
 
 /** Waits as long as a person may want to. */

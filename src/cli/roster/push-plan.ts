@@ -29,7 +29,7 @@ export function compareCourse(wanted: WantedCourse, found: ClassroomCourse | nul
   ]
 }
 
-/** Students whom the academy does not have. A push does not remove them. */
+/** Counts the students in Classroom whom the academy does not have. A push does not remove them. */
 export function countExtra({ members }: WantedCourse, found: ClassroomCourse | null): number {
   const emails = new Set(members.map(({ email }) => lower(email)))
   const extra = [...(found?.roles ?? [])].filter(([email, role]) => role === 'learner' && !emails.has(email))
@@ -101,7 +101,7 @@ function compareGrade(
 interface PushCounts {
   readonly wanted: number
   readonly equal: number
-  /** Number of records that wait until people accept their invitations. */
+  /** Records that wait until people accept their invitations. */
   readonly invited: number
 }
 
@@ -123,7 +123,7 @@ function submissionKey(itemId: string, email: string): string {
 
 export type WantedCourse = ReturnType<typeof wantedOf>
 
-/** Active enrolments of people who are not suspended, and grades of items. */
+/** Returns the records of a course to send to Classroom: active enrolments of people who are not suspended, and grades of items. */
 export function wantedOf(
   { course, enrolments, grades: all }: CourseContents,
   emails: ReadonlyMap<string, string>,
@@ -172,7 +172,7 @@ function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | 
 
 type ClassroomCourse = NonNullable<Awaited<ReturnType<typeof readCourse>>>
 
-/** Found by the alias of its external id; null if there is none. */
+/** Reads a course of Classroom by the alias of its external id; null if there is none. */
 export async function readCourse(
   context: Pick<Context, 'session' | 'io'>,
   key: string,

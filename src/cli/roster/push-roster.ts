@@ -28,7 +28,7 @@ interface PushOptions {
 
 const title = 'Google Classroom'
 const coursesAtOnce = 4
-/** Order of rounds: courses, then people and items, then grades. */
+/** Rounds of comparing and writing: courses, then people and items, then grades. */
 const maxRounds = 4
 const maxNamed = 10
 const maxListed = 1000
@@ -67,7 +67,7 @@ export async function pushRoster(context: Context, options: PushOptions): Promis
   await report(context, { checks, refusals, isSilent, count: planned.length })
 }
 
-/** Archived courses are not created. */
+/** Reads the courses that Classroom shall have. Archived courses are not created. */
 async function readWanted(
   context: Context,
   { courses, parts }: PushOptions,
@@ -129,7 +129,7 @@ async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promis
   await Promise.all(Array.from({ length: Math.min(coursesAtOnce, items.length) }, next))
 }
 
-/** One after the other in a course. Returns false if there are no records. */
+/** Writes the records that can be written now, of a course one after the other. Returns false if there are none. */
 async function writeAll(
   context: Context,
   checks: readonly Checked[],
@@ -206,7 +206,7 @@ function stillWaiting(detail: string | null | undefined): CommandError {
 
 const nouns = { courses: 'course', enrollments: 'enrolment', items: 'item', grades: 'grade' } as const
 
-/** Small plans list each record, then the sums. */
+/** Returns the plan: small ones record by record, then the sums. */
 function planLines(differences: readonly Compared[]): readonly string[] {
   if (differences.length === 0) return [`No changes: ${title} has all of it`]
   const byPart = Map.groupBy(differences, ({ part }) => part)

@@ -153,7 +153,7 @@ export class Reading {
     return known
   }
 
-  /** The last row about a record counts, unless the status of an earlier one counts more. */
+  /** Adds a record. Of several about one, the last counts, unless the status of an earlier one counts more. */
   add(row: RosterRow, entry: RosterEntry): void {
     const { dataset, key, place } = entry
     const records = this.records(dataset)
@@ -185,7 +185,7 @@ export class Reading {
     return this.tables.get(table)?.get(key)?.isRemoved === true
   }
 
-  /** An earlier row about the same record may have the value. */
+  /** Adds a problem if an earlier row that was not about the same record has the value. */
   requireUnique(row: RosterRow, column: string, value: string, name: string): void {
     const places = this.#unique.get(name) ?? new Map<string, RosterPlace>()
     this.#unique.set(name, places)
@@ -213,7 +213,7 @@ export class Reading {
 
 const statuses = ['inactive', 'completed', 'active']
 
-/** Active comes before completed, inactive and removed. */
+/** Returns a number by which records about the same one are ranked: active before completed, inactive and removed ones. */
 function rankOf({ isRemoved, record: { status } }: RosterEntry): number {
   if (isRemoved) return -1
   return typeof status === 'string' && statuses.includes(status) ? statuses.indexOf(status) : statuses.length
@@ -228,7 +228,7 @@ export interface RowReader {
   readonly addsUp?: true
   /** True if rows have records of other parts, whose problems stay when a later row replaces the first. */
   readonly hasOtherParts?: true
-  /** None after the row got a problem, or a note that it is left out. */
+  /** Returns the entries of a row; none after it added a problem, or a note that it is left out. */
   entriesOf(row: CsvRow, isRemoved: boolean): readonly RosterEntry[]
 }
 
@@ -306,8 +306,10 @@ interface OpenReference {
 }
 
 /**
- * A problem, a warning, or a note if the roster lacks the other table or has only changes of it. `open` takes references to
- * a row of the same table that may follow; null for other tables.
+ * Adds a problem or a warning for a key that another table does not have; a note if the roster lacks that table, or has
+ * only changes of it.
+ *
+ * @param open takes references to a row of the same table that may follow; null for other tables
  */
 export function checkReference(
   reading: Reading,

@@ -79,7 +79,7 @@ export function enrollmentEntry(
   return { ...shared, record: { ...record, status, enrolledAt }, days: daysOfEnrollments }
 }
 
-/** None after a problem. */
+/** Returns the entry of a grade; none after it added a problem. */
 export function gradeEntries(
   row: RosterRow,
   dataset: Dataset,
@@ -139,7 +139,7 @@ export function dayWith(
 
 const plainForm: CellForm = { now: Number.NaN, dateFormat: undefined, decimalComma: false }
 
-/** A time of day may follow; null for none. Other text is a problem. */
+/** Reads a day, also with a time of day; null for none. Other text is a problem. */
 export function checkDay(
   row: RosterRow,
   column: string,
@@ -195,7 +195,10 @@ export function personIn(row: CsvRow, { columns }: PeopleForm): RosterPerson {
 
 const { email: emailSchema, username: usernameSchema } = users.schema.shape
 
-/** The address is that of the roster, else the user name if it is one, else made of this and the domain of the options. */
+/**
+ * Returns the entry of a person. The address is that of the roster, else the user name if it is one, else made of the user name
+ * and the domain of the options. Adds a problem for each value that another person of the roster has.
+ */
 export function personEntry(
   reading: Reading,
   row: RosterRow,

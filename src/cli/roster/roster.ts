@@ -67,7 +67,7 @@ export class RosterFindings {
   problemCount = 0
   readonly warnings: RosterProblem[] = []
   warningCount = 0
-  /** Number of rows by file, without the header. */
+  /** Numbers of rows by file, without the header. */
   readonly rowCounts = new Map<string, number>()
   /** Columns by file whose values an academy does not keep. */
   readonly unreadColumns = new Map<string, readonly string[]>()
@@ -88,7 +88,7 @@ export class RosterFindings {
     this.#problems.set(place, [...(this.#problems.get(place) ?? []), problem])
   }
 
-  /** A later row replaces that of the problem. */
+  /** Forgets the problems of a row that a later one replaces. */
   removeProblems(place: Place): void {
     this.problemCount -= this.#problems.get(place)?.length ?? 0
     this.#problems.delete(place)
@@ -140,7 +140,7 @@ export interface Roster {
   mode(part: RosterPart): RosterMode
   /** True if the source has records that it does not show. */
   readonly isPartial?: boolean
-  /** The last row of each record, removed ones included, without those with problems. */
+  /** Records of each part that the source has, also removed ones; the last row of each, without those with problems. */
   readonly records: ReadonlyMap<RosterPart, readonly RosterEntry[]>
   readonly findings: RosterFindings
 }
@@ -154,7 +154,7 @@ interface RosterFile {
 /** Null for people and enrolments that are left out. */
 export type AcademyRole = 'learner' | 'instructor' | 'analyst' | null
 
-/** A mapping may give these besides the roles of a format. */
+/** Roles that a mapping may give for a role of a file, besides the roles of its format. */
 export const academyRoles = {
   instructor: 'instructor',
   analyst: 'analyst',

@@ -13,7 +13,7 @@ export interface TableForm {
   readonly part: RosterPart | null
   readonly noun: string
   readonly columns: readonly string[]
-  /** A header shows the table with all of one set. */
+  /** Sets of columns that show the table: a header with all of one set. */
   readonly shownBy: readonly (readonly string[])[]
   /** Columns of other formats, which the header must not have, in lower case. */
   readonly unless?: readonly string[]
@@ -58,7 +58,7 @@ export function mappedHeader(header: readonly string[], map: ColumnMap): readonl
   return map.size === 0 ? header : header.map((name) => (map.has(name) ? (map.get(name) ?? '') : name))
 }
 
-/** Unknown and oddly spelled columns become notes. Throws a UsageError without a key column. */
+/** Opens a file of a table; unknown and oddly spelled columns become notes. Throws a UsageError without a key column. */
 export async function openTable(
   file: ImportFile,
   form: TableForm,
@@ -93,12 +93,12 @@ export async function openTable(
   const meanings = meaningsByPlace(places, values)
   return {
     placeOf: (column: string) => places.get(column),
-    /** The mapping may give the trimmed text another meaning. */
+    /** Returns the text of a cell without space around it, or the meaning that the mapping gives it. */
     textAt(cells: readonly string[], place: number): string {
       const text = cells[place]?.trim() ?? ''
       return meanings?.get(place)?.get(text.toLowerCase()) ?? text
     },
-    /** Name in the file, if the mapping gave it another. */
+    /** Returns the name of a column for messages: that in the file, if the mapping gave it another. */
     nameOf(column: string): string {
       const name = header[places.get(column) ?? -1] ?? ''
       return map.has(name) ? name : column

@@ -19,7 +19,10 @@ interface MoodleForm {
   readonly category: string
 }
 
-/** A user's row has all of their courses, so enrolments are in memory at once, about 200 bytes each. */
+/**
+ * Writes files of Moodle's Upload users and Upload courses. A user's row has all of their courses, so enrolments are in
+ * memory at once, about 200 bytes each.
+ */
 export function moodleWriter(academy: AcademyReader, to: Package, form: MoodleForm): FormatWriter {
   const { parts, category } = form
   const losses = createLosses(lossTexts)
@@ -30,7 +33,7 @@ export function moodleWriter(academy: AcademyReader, to: Package, form: MoodleFo
     to.write('courses.csv', courseColumns(category), academy.courses)
   }
 
-  /** A place for each enrolment, and for each further group. */
+  /** Notes a place once for each enrolment, and once for each further group. */
   function addCourse({ course, enrolments, groups }: CourseContents): void {
     const groupsByUser = new Map<string, Set<string>>()
     const users = new Set(enrolments.map(({ userId }) => userId))

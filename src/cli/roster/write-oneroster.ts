@@ -315,7 +315,7 @@ class OneRosterWriter implements FormatWriter {
   }
 }
 
-/** The first by `other` of grades with the same time; empty without grades. */
+/** Returns the grade with the last time, of several the first by the other field; none of none. */
 function newestBy(
   grades: readonly Grade[],
   time: 'createdAt' | 'gradedAt',

@@ -112,7 +112,10 @@ export function sessionTokens(options: SessionTokensOptions): TokenSource {
   })
 }
 
-/** Network errors mean that the request which needs the token was not sent, so nothing is unknown about its effect. */
+/**
+ * Returns a fetch that reports every network error as an unavailable server: the request that needs the token
+ * was not sent, so nothing is unknown about its effect.
+ */
 function refreshFetch({ io, settings, transport, profile }: SessionTokensOptions): Fetch {
   return async (url, request) => {
     if (!settings.insecureHttp.value) assertConfidential(url)

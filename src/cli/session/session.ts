@@ -64,7 +64,7 @@ export interface Session {
   use(target: Target): void
   /** Notes that it was created unless `silent`. Throws a CommandError for a remote target, and without an academy. */
   open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
-  /** Cause of an internal error of a request in this process. */
+  /** Returns the cause of an internal error of a request in this process. */
   causeOf(requestId: string): Promise<unknown>
   /** Writes that were sent before an interruption and got no response. */
   unanswered(): readonly HttpRequest[]
@@ -81,7 +81,7 @@ interface SessionParts {
   readonly io: Io
   readonly settings: Settings
   readonly profiles: ProfileStore
-  /** Called when the target is first needed. */
+  /** Finds the target when it is first needed. */
   readonly choose: () => Target | null
   readonly transports: Transports
   /** How a missing file of the local academy is treated (default `refuse`). */
@@ -279,7 +279,7 @@ class TargetSession implements Session {
     throw missingCredentialError(target, this.#parts.profiles.read())
   }
 
-  /** A refused token is refreshed once. */
+  /** Returns how to authorize requests with this credential; a refused token is refreshed once. */
   #authorizing(
     credential: Credential,
   ): Pick<CallerParts, 'credential' | 'authorization' | 'reauthorization'> {

@@ -29,7 +29,7 @@ export async function endSession(
   }
 }
 
-/** A failure is only noted. */
+/** Revokes the tokens that a new credential replaces. Only notes a failure. */
 export async function endPreviousSession(context: Context, tokens: StoredTokens): Promise<void> {
   const reason = await endSession(context, tokens)
   if (reason !== null) await context.output.note(`The previous session could not be revoked: ${reason}`)

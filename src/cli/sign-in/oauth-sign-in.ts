@@ -33,7 +33,7 @@ export interface SignedIn {
   readonly replaced: StoredCredential | undefined
 }
 
-/** The browser redirects to this machine, or the user pastes its final URL. */
+/** Signs in with a browser that redirects to this machine, or whose final URL the user pastes. */
 export async function signInWithBrowser(context: Context, plan: SignInPlan): Promise<SignedIn> {
   return signInByCode({
     ...signInOptionsOf(context, plan),
@@ -72,7 +72,7 @@ export function browserSteps(
   }
 }
 
-/** The user enters the code on any machine. */
+/** Signs in with a code that the user enters on any machine. */
 export async function signInWithCode(context: Context, plan: SignInPlan): Promise<SignedIn> {
   const waiting = createWaitingLine(context.io)
   const { keep, ...signIn } = signInOptionsOf(context, plan)
@@ -224,7 +224,10 @@ export async function reportSignedIn(
   await endReplaced(context, tokens, replaced)
 }
 
-/** Skipped where several sign-ins may share one session, which would end; an academy creates a grant for each. */
+/**
+ * Revokes the replaced tokens if that cannot affect the new ones: an academy creates a grant for each
+ * sign-in; elsewhere several may share one session, which would end.
+ */
 async function endReplaced(
   context: Context,
   { issuer }: StoredTokens,

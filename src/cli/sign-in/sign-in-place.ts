@@ -55,7 +55,7 @@ function refuseLocal(database: string): never {
   })
 }
 
-/** Name of the profile with this URL, else one made from its host. */
+/** Returns the profile with this URL, else a name made from its host. */
 function nameFor(url: string, { profiles }: Profiles): string {
   const known = Object.entries(profiles).find(([, profile]) => !isLocal(profile) && profile.url === url)
   return known?.[0] ?? new URL(url).host.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')

@@ -162,7 +162,7 @@ function scopesOf(flags: FlagValues): readonly string[] | null {
   return scopes
 }
 
-/** The URI must lead to this machine (RFC 8252 §7.3). */
+/** Returns the redirect URI, which must lead to this machine (RFC 8252 §7.3). */
 export function redirectUriOf(flags: FlagValues): string | null {
   const text = textOf(flags, 'redirect-uri')
   if (text === null) return null

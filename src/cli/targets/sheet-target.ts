@@ -269,7 +269,7 @@ function unusable(why: string): SheetsError {
   })
 }
 
-/** The body is a google.rpc.Status with ErrorInfo. */
+/** Returns the error of a response (google.rpc.Status with ErrorInfo). */
 function errorOf(answer: Answer, value: unknown, id: string, signInCommand: string): SheetsError {
   const { status, retryAfterMs } = answer
   if (status === 200) return unusable('It is not JSON')
@@ -327,7 +327,10 @@ function errorOf(answer: Answer, value: unknown, id: string, signInCommand: stri
 /** Limit of Google Sheets. */
 const maxCellLength = 50_000
 
-/** One `RowData` per line. Numbers and booleans keep their type; ids and other values are text, never a formula. */
+/**
+ * Encodes rows as one `RowData` of the Google Sheets API per line, the first with the names of the columns. Numbers and
+ * booleans keep their type; ids and all other values are text, which is never taken for a formula.
+ */
 export function sheetRows(columns: readonly Column[]): ListEncoder {
   let written = 0
   const lineOf = (cells: readonly object[]) => `${jsonText({ values: cells })}\n`

@@ -44,7 +44,7 @@ export function pluralise(count: number, noun: string, isExact = true): string {
   return `${shown} ${count === 1 && isExact ? noun : several}`
 }
 
-/** The last one counts the others: `and 3 more`. */
+/** Returns the first of some lines, and a last one that counts the others: `and 3 more`. */
 export function firstLines(lines: readonly string[], most = 20, ending = ''): string[] {
   const more = lines.length - most
   return more > 0 ? [...lines.slice(0, most), `and ${more} more${ending}`] : [...lines]
@@ -74,7 +74,7 @@ export function maskSecretsInText(text: string, secrets: readonly string[]): str
   return written.reduce((rest, each) => rest.replaceAll(each, secretMask), text)
 }
 
-/** 0 none, 1 sixteen, 2 256, 3 all. */
+/** Colours of a terminal: 0 none, 1 sixteen, 2 256, 3 all. */
 type ColourLevel = 0 | 1 | 2 | 3
 
 /**

@@ -119,7 +119,10 @@ function isDevice(file: number): boolean {
   }
 }
 
-/** The stream, which loads a dozen modules of Node, is opened only when the pipe does not take all at once. */
+/**
+ * Returns an output that is a pipe or a file. Its stream, which loads a dozen modules of Node, is opened only when the pipe
+ * does not take all at once: the stream waits, or says why not.
+ */
 function fileOutput(file: number, open: () => OutputStream): FileOutput {
   let opened: OutputStream | undefined
   function stream(): OutputStream {
@@ -136,7 +139,7 @@ function fileOutput(file: number, open: () => OutputStream): FileOutput {
   }
 }
 
-/** The stream waits for its reader without stopping this process. */
+/** Returns an output as a stream, which waits for its reader without stopping this process. */
 export function streamOf(output: Output): OutputStream {
   return 'stream' in output ? output.stream() : output
 }

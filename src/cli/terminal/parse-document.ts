@@ -42,7 +42,10 @@ export interface PlacedValue {
   lineOf(path: readonly PropertyKey[]): number
 }
 
-/** YAML 1.2 with bigints. Throws a UsageError that names the line, also for deep nesting or expansion by aliases. */
+/**
+ * Parses a YAML 1.2 document, with integers beyond the safe range as bigints; loads the yaml library. Throws a
+ * UsageError that names the line, also for text that nests too deeply or expands by its aliases.
+ */
 export async function parsePlacedYaml(text: string, name: string): Promise<PlacedValue> {
   const yaml = await import('yaml')
   const lineCounter = new yaml.LineCounter()

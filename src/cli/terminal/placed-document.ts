@@ -40,7 +40,7 @@ interface Violation extends DocumentProblem {
   readonly shown: string
 }
 
-/** The value was parsed with `reportInput`. */
+/** Returns the violations in a value that was parsed with `reportInput`. */
 export function violationsIn(schema: z.ZodType, error: z.ZodError): Violation[] {
   return error.issues.flatMap(innerIssues).flatMap((issue): Violation[] => {
     if (issue.code === 'unrecognized_keys') {

@@ -36,7 +36,10 @@ type PromptLibrary = Pick<
 
 const clearInvalid = { validationFailureMode: 'clear' } as const
 
-/** Enabled if standard input and standard error are terminals and `--no-input` is not set. */
+/**
+ * Creates prompts, which are enabled if standard input and standard error are terminals and `--no-input` is
+ * not set.
+ */
 export function createPrompts(io: Io, settings: Settings): Prompts {
   const context = () => ({
     input: io.stdin,

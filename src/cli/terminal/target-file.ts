@@ -106,7 +106,7 @@ async function attempt<Result>(name: string, work: () => Promise<Result>): Promi
   }
 }
 
-/** The name identifies the process and machine that write it. */
+/** Returns a temporary path beside `path`; its name identifies the process and machine that write it. */
 export async function partPath(path: string, pid = process.pid): Promise<string> {
   return `${path}.${await machineId()}_${pid}_${randomBytes(6).toString('hex')}.part`
 }
@@ -147,7 +147,10 @@ export async function placePart(
   await rm(part, { force: true })
 }
 
-/** Left by killed processes: regular files of this user that name an ended process of this machine. Ignores errors. */
+/**
+ * Removes the temporary files that killed processes left in the directory of `path`: regular files of this
+ * user whose names identify an ended process of this machine. Ignores all errors.
+ */
 export async function removeDeadParts(path: string): Promise<void> {
   const [directory, here] = [dirname(path), await machineId()]
   try {

@@ -7,7 +7,9 @@ import type { Io } from './io.ts'
 
 const maxBytes = 64 * 1024 * 1024
 
-/** UTF-8, with or without a byte order mark. Throws a UsageError above 64 MiB. */
+/**
+ * Reads standard input as text (UTF-8, with or without a byte order mark). Throws a UsageError above 64 MiB.
+ */
 export function readInput(io: Io): Promise<string> {
   return readText(io, io.stdin, 'Standard input')
 }

@@ -32,7 +32,12 @@ export function nounText(noun: string): string {
 const signs = { create: '+', update: '~', delete: '-' } as const
 const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
 
-/** Restored (`+`), changed back (`~`, with each field) and removed (`-`), at most `most` lines each, and the counts. */
+/**
+ * Writes a plan as text: what is restored (`+`), changed back (`~`, with each field) and removed (`-`), what was changed since,
+ * what cannot be taken back, and the counts.
+ *
+ * @param most maximum lines per section; the rest are counted
+ */
 export function* undoText(
   plan: UndoPlan,
   paint: ChalkInstance,
@@ -100,7 +105,7 @@ function verbText(action: string): string {
   return action.slice(action.indexOf('.') + 1).replaceAll('_', ' ')
 }
 
-/** docs/recipes.md describes the members. */
+/** Returns a plan as data; docs/recipes.md describes the members. */
 export function undoDocument(plan: UndoPlan): JsonObject {
   const { lasting, kept, actions } = plan
   return { formatVersion: 1, summary: undoCounts(plan), lasting, kept, actions }

@@ -71,7 +71,7 @@ async function undo(context: Context, caller: Caller, changeId: string, name: st
   await report(context, plan, await carriedOut(context, caller, changeId, plan), isAsked)
 }
 
-/** A large plan takes several requests, each for some of its records. */
+/** Carries out a plan: a large one by several requests, each for some of its records. */
 async function carriedOut(
   { io: { signal } }: Context,
   caller: Caller,

@@ -114,7 +114,7 @@ export function destinationOf(
   return { url, isElsewhere: !isLoopback(url), transport: async () => session.network }
 }
 
-/** The command takes any secret from the environment. */
+/** Formats a delivery as a curl command that takes any secret in it from the environment. */
 export function curlLine(
   url: string,
   { headers, query, body }: SignedDelivery,

@@ -12,7 +12,7 @@ type Judge = (row: JsonObject) => boolean | { readonly hidden: string }
 export class FilterCheck {
   readonly #judges: (readonly [parameter: string, judge: Judge])[]
   readonly #outside = new Map<string, number>()
-  /** Number of rows by parameter and hidden field. */
+  /** Numbers of rows by the parameter and the field that they do not show. */
   readonly #hidden = new Map<string, number>()
   readonly #found: FoundCall
   #rows = 0

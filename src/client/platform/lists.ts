@@ -51,7 +51,7 @@ export function incomplete(target: Target, rows: number, total: number | null): 
   return new PlatformError(target, message, line, 'incomplete')
 }
 
-/** The bare array, or the one under `data`, `items`, `results` or the resource's name. */
+/** Returns the bare array, or the one array under `data`, `items`, `results` or the resource's name. */
 function listIn(body: unknown, { operation, noun }: FoundCall): unknown {
   if (!isJsonObject(body)) return body
   const resource = operation.path.split('/').at(-1) ?? ''
@@ -136,7 +136,7 @@ function absoluteOrNull(url: unknown, target: Target): string | null {
   return typeof url === 'string' && url !== '' ? absolute(url, target) : null
 }
 
-/** https stays https where a platform behind a proxy writes http to the same host. */
+/** Returns a link as a URL; https stays https where a platform behind a proxy writes http to the same host. */
 function absolute(link: string, { url }: Target): string {
   const next = new URL(link, url)
   const from = new URL(url)

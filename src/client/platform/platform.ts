@@ -128,7 +128,7 @@ class PlatformCall {
     return this.#written(reply, record, form === 'empty' ? null : body)
   }
 
-  /** The message stands where the file says. */
+  /** Gives a refusal the message that stands where the file says. */
   async #refused(reply: HttpResponse): Promise<HttpResponse> {
     const { code, message } = this.#file?.refused ?? {}
     if (message === undefined || reply.body === null) return reply
@@ -184,7 +184,7 @@ class PlatformCall {
     return answered(reply, { ...around, ...total, data: rows, nextCursor: page.next })
   }
 
-  /** The platform is not known to keep an order: the first rows may be any. */
+  /** Throws PlatformError for an order that the platform is not known to keep: the first rows may be any. */
   #requireOrder(): void {
     const { operation, query } = this.#found
     const sort = query.get('sort')

@@ -20,8 +20,9 @@ export interface AnsweredWrite {
 }
 
 /**
- * A write must be shown by a value that was sent, or an id alone: beside other values that may be that of an error or a
- * job. Throws PlatformError otherwise, and for an error, another id or another value.
+ * Throws PlatformError unless the answer to a write shows the record: a value that was sent, or its id and nothing else. An
+ * id beside other values may be that of an error or a job. Throws it as well for an answer that names an error, for one
+ * with another id, and for one with another value than the one that was sent.
  */
 export function assertDone(write: AnsweredWrite): void {
   const { target, found, sent, shown, body, answer } = write

@@ -4,7 +4,10 @@ import { backUp } from '../database/sqlite/backup.ts'
 import { openAcademyFile } from './open-academy.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 
-/** The copy reaches no other system: endpoints are disabled, secrets cannot be decrypted. Throws DatabaseError. */
+/**
+ * Copies the academy in a file to a new file and upgrades the copy. Nothing of the copy reaches other systems: its webhook
+ * endpoints are disabled, and secrets of other systems cannot be decrypted. Throws DatabaseError.
+ */
 export async function copyForTests({
   from,
   to,

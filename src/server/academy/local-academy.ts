@@ -22,7 +22,7 @@ export interface OpenAcademy {
   readonly makeFirstPassword: () => Promise<FirstPassword | undefined>
   /** Returns the cause of an internal error of a request; a DatabaseError if the database is damaged. */
   readonly causeOf: (requestId: string) => unknown
-  /** None if the file is intact. */
+  /** Returns the problems of the database file; none if it is intact. */
   readonly check: () => Promise<string[]>
   /** Returns why stored secrets cannot be decrypted; undefined if they can, or there are none. */
   readonly encryptionTrouble: () => Promise<string | undefined>

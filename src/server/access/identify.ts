@@ -146,7 +146,10 @@ function invalidToken(detail: string): ProblemError {
 }
 
 export interface CredentialCache<Found> {
-  /** The result of `look` is cached unless undefined. */
+  /**
+   * Returns the cached credential with this token, else the result of `look`, which is cached unless
+   * undefined.
+   */
   find(token: string, look: () => Promise<Found | undefined>): Promise<Found | undefined>
   /** Drops the results of lookups in progress, too. */
   forget(): void

@@ -34,7 +34,10 @@ export interface Sealing {
   open(place: string, sealed: string): string
   /** Undefined if sealed texts can be opened. */
   trouble(database: Database): Promise<string | undefined>
-  /** The next secret gets a new key, or that of the file; earlier texts may be lost. Returns the previous key's id. */
+  /**
+   * Makes the next secret create a new key, or use the existing file; texts sealed before may be lost.
+   * Returns the id of the previous key.
+   */
   forget(database: Database): Promise<{ readonly keyId: string }>
 }
 

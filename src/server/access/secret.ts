@@ -12,7 +12,10 @@ export function newCredential(name: CredentialName): string {
   return formatCredential(name, randomBase62(credentialRandomLength))
 }
 
-/** SHA-256 in base64url (ASVS 5.0, 6.5.2: sufficient above 112 bits of entropy). */
+/**
+ * Returns the SHA-256 in base64url, which is stored instead of a credential (ASVS 5.0, 6.5.2: sufficient
+ * above 112 bits of entropy).
+ */
 export function digest(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }

@@ -168,7 +168,7 @@ export function visibleGroups(seer: Seer): Sql | undefined {
     select 1 from ${membershipsOfParticipants(seer)} where m.group_id = groups.id ${forEach}))`
 }
 
-/** All groups that a caller with limited sight sees, some more than once, and some others. */
+/** Selects the ids of all groups that a caller with limited sight sees, some more than once, and of some others. */
 export function groupCandidates(seer: Seer): Sql {
   const { sees, userId } = seer.principal
   if (sees === 'own') return sql`select group_id as id from group_members where user_id = ${userId}`

@@ -73,7 +73,7 @@ async function countProgress({ database, filter, enrolled, periods }: ActivitySc
   return byPeriod(rows)
 }
 
-/** A learner who falls back and completes a course again counts once. */
+/** Counts first completions: a learner who falls back and completes a course again counts once. */
 async function countCompletions({ database, filter, enrolled, periods }: ActivityScope) {
   const conditions = [
     enrolled.on,

@@ -97,8 +97,8 @@ function suffixOf({ start, end }: Period): string {
 const maxRecords = 500
 
 /**
- * A part at a time, as if it happened now. Statements have the same ids each time, so that a part can be queued again.
- * Throws 409 for a disabled endpoint.
+ * Queues what learners have reached for a learning record store, a part at a time, as if it happened now. Statements have the
+ * same ids each time, so that a part can be queued again. Throws 409 for a disabled endpoint.
  */
 async function backfill(call: Call<typeof analytics.backfill>) {
   const { database, query, now } = call

@@ -19,8 +19,8 @@ interface AskingForItems extends Asking {
 const maxCourses = 200
 
 /**
- * Course by course in the order of titles; reads all grades of the items' courses. Throws 404 as `rowFilterOf`, and 400
- * `invalid_cursor`.
+ * Reads a page of items with the distribution of their published scores, course by course in the order of titles. A page
+ * reads all grades of its items' courses. Throws 404 as `rowFilterOf` does, and 400 `invalid_cursor`.
  */
 export async function listItemGrades(call: AskingForItems): Promise<Page<ItemGrades>> {
   const { database, query } = call

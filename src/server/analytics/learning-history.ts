@@ -31,9 +31,11 @@ const enrollmentSort = 'createdAt'
 const order = { sort: enrollmentSort, expressions: { createdAt: sql`e.created_at` }, id: sql`e.id` }
 
 /**
- * The history of progress with completions, of published grades with a score, and the grade of the course as it is now. A
- * page looks at a bounded number of rows; what is recorded while pages are read shifts nothing. Throws 400
- * `invalid_cursor`, and 404 as `recordFilters`.
+ * Reads a page of what learners have reached: each entry of the history of progress, the completion that one of them makes, each
+ * entry of the history of published grades with a score, and the grade of the course as it is now.
+ *
+ * A page looks at a bounded number of rows: it has the records of several enrolments, or a part of those of one.
+ * What is recorded while pages are read shifts nothing. Throws 400 `invalid_cursor`, and 404 as `recordFilters` does.
  */
 export async function readLearningHistory(
   call: AskingForHistory,

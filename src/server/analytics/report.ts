@@ -17,8 +17,8 @@ interface AskingForReport extends Asking {
 }
 
 /**
- * Completion, grades and learners at risk as they are now, and the activity of a period with that of the period before.
- * Throws 400 as `periodsOf` and 404 as `rowFilterOf`.
+ * Reads the figures of a report: completion, grades and learners at risk as they are now, and the activity of a period
+ * with that of the period before. Throws 400 as `periodsOf` and 404 as `rowFilterOf` do.
  */
 export async function readReport(call: AskingForReport): Promise<Report> {
   const { database, query, now } = call

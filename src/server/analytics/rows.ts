@@ -66,7 +66,10 @@ export function toRow(cells: readonly Cell[]): LearnerRow {
   ) as LearnerRow
 }
 
-/** SQLite keeps the order of a cross join: the first table decides which index is used. PostgreSQL chooses itself. */
+/**
+ * Tables of learners' enrolments: `u`, `e` and `c`. SQLite keeps the order of a cross join, so the first table decides
+ * which index is used. PostgreSQL chooses an order itself.
+ */
 export interface Joined {
   readonly tables: Sql
   readonly on: Sql
@@ -94,7 +97,6 @@ export function byUsersOf(users: Sql): Joined {
   }
 }
 
-/** `k` are pairs of a learner and a course. */
 export const byCourse: Joined = {
   tables: sql`courses c cross join enrollments e cross join users u`,
   on: sql`e.course_id = c.id and ${asLearner} and u.id = e.user_id`,

@@ -125,7 +125,11 @@ const erasedDetails = [null, null, null, null, null] as const
 const lostOrigin: Origin = ['', null, null]
 const lostDetails: Details = ['', null, null, null, null]
 
-/** Corrupted text yields `lost`, so that the other entries can be read; `optional` items may follow those of `lost`. */
+/**
+ * Parses stored text; corrupted text yields `lost`, so that the other entries can be read.
+ *
+ * @param optional number of items that may follow those of `lost`
+ */
 function readOr<Stored extends readonly unknown[]>(text: string, lost: Stored, optional = 0): Stored {
   const value: unknown = parseJsonOrNull(text)
   return isLike(lost, value, optional) ? value : lost

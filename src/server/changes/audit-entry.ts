@@ -83,7 +83,7 @@ function linkAfter(last: AuditLink, entry: Omit<Linked, 'place'>): AuditLink {
   return { place, hash: sha256(linkText(last.hash, { ...entry, place })) }
 }
 
-/** Negative and random until the entry is linked. */
+/** Returns a random negative place for an entry that is not linked yet. */
 function newUnlinkedPlace() {
   return { place: -1 - Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1)), hash: null }
 }
@@ -97,7 +97,7 @@ interface KeptChange {
 
 /** Maximum characters of a field's JSON; longer ones are replaced by a digest. */
 const maxFieldLength = 4096
-/** The entry has its own time. */
+/** Fields left out of updates: the entry has its own time. */
 const omittedFields: ReadonlySet<string> = new Set(['updatedAt'])
 const secrets = ['password', 'key', 'clientSecret', 'accessToken', 'webhookSecrets', 'secret'] as const
 const masked = '***'
@@ -187,7 +187,7 @@ function newSalt(): string {
   return drawn.toString('hex', used - saltBytes, used)
 }
 
-/** About ten milliseconds' worth. */
+/** Entries per transaction, about ten milliseconds' worth. */
 const batchSize = 500
 
 interface UnlinkedRow extends Row {

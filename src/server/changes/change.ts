@@ -23,7 +23,10 @@ export async function recordChange(call: Writing, change: Change): Promise<void>
   await publishChange(call, change)
 }
 
-/** A new status is recorded by the action of that status, all other fields as `updated`. */
+/**
+ * Records an update: a new status by the action of that status, all other fields as `updated`; nothing where nothing
+ * changed.
+ */
 export async function recordUpdate<Thing extends { readonly id: string; readonly status?: string }>(
   call: Writing,
   noun: 'course' | 'lesson' | 'user' | 'term' | 'enrollment' | 'group',

@@ -60,7 +60,7 @@ export function enqueueFor(
   return messageId
 }
 
-/** Standard Webhooks 1.0.0, Payload structure. */
+/** Returns the body of a message (Standard Webhooks 1.0.0, Payload structure). */
 function bodyOf({ type, timestamp, data }: Omit<NewMessage, 'subject'>): string {
   return JSON.stringify({ type, timestamp, data })
 }
@@ -97,7 +97,7 @@ export const eventFields: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The record after the change, or before its deletion. */
+/** Returns the data of an event: the record after the change, or before its deletion. */
 function dataOf(type: EventType, { before, after, id }: Changed): JsonObject {
   const noun = type.slice(0, type.indexOf('.'))
   const record = type.endsWith('.erased') ? {} : recordOf({ before, after })
@@ -112,7 +112,7 @@ function courseOf({ action, before, after, id }: Changed): string | null {
   return typeof courseId === 'string' ? courseId : null
 }
 
-/** The learner, else the course, else the record itself. */
+/** Returns the subject of a change: the learner, else the course, else the record itself. */
 function subjectOf({ before, after, id }: Changed): string {
   const record = recordOf({ before, after })
   return String(record['learnerId'] ?? record['userId'] ?? record['courseId'] ?? id)

@@ -51,7 +51,7 @@ export function storeRowChanges(
   }
 }
 
-/** 52 bits: no two academies have the same row, even if one began as a copy of the other. */
+/** Returns a random number of 52 bits: no two academies have the same row, even if one began as a copy of the other. */
 function randomItem(): number {
   return Math.floor(Math.random() * 2 ** 52)
 }
@@ -72,7 +72,7 @@ export function storeRestoredCourse(call: Pick<Writing, 'database' | 'now'>, cou
   ])
 }
 
-/** The feed does not show them while the user is deleted. */
+/** Adds the rows of a restored user, which the feed does not show while the user is deleted. */
 export function storeRestoredUser(call: Pick<Writing, 'database' | 'now'>, userId: string): void {
   const ofUser = sql`t.user_id = ${userId}`
   storeRowsOf(call, [
@@ -109,7 +109,7 @@ function storeRowsOf({ database, now }: Pick<Writing, 'database' | 'now'>, all: 
 
 const dayMs = 24 * 60 * 60 * 1000
 const retentionMs = 180 * dayMs
-/** A few milliseconds of work. */
+/** Rows per transaction of a sweep: a few milliseconds of work. */
 const sweptAtOnce = 500
 
 /** Removes the oldest changes in small transactions, up to a maximum number; the newest one stays, which cursors point to. */

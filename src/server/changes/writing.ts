@@ -22,7 +22,7 @@ export interface Writing {
   readonly batch?: BatchWork | undefined
 }
 
-/** The grade of a course follows from the grades of its items. */
+/** Kinds of rows whose changes analysts can ask for; the grade of a course follows from the grades of its items. */
 export const changedKinds = ['user', 'course', 'lesson', 'enrollment', 'progress', 'grade'] as const
 
 export interface RowChange {
@@ -92,8 +92,8 @@ interface ChangeRow extends Row {
 const undoableGroups = [...undoableNouns.map((noun) => `${noun}s`), 'integrations']
 
 /**
- * A running change, by its header, or the request's own, if it names a command; else undefined. Throws 400 unless a named
- * change is a running one of the caller.
+ * Returns the change that a request belongs to: a running one, by its header, or one of its own, if it names a command.
+ * Undefined without either header. Throws 400 unless a named change is a running one of the caller.
  */
 export async function changeOf(
   { database, principal, now, newId, operation }: AskingForChange,

@@ -99,7 +99,10 @@ async function countRows(database: Database, name: string): Promise<number> {
   return Number((await database.one(sql`select count(*) as found from ${raw(name)}`))?.['found'])
 }
 
-/** Cell by cell. Throws CopyError that names the first different row. */
+/**
+ * Compares a table with its copy, cell by cell, some hundred rows at a time. Throws CopyError that names the
+ * first different row.
+ */
 async function compareTable(table: CopiedTable, source: Database, copy: Copy, onRows: OnRows): Promise<void> {
   const [one, other] = [readTable(source, table), readTable(copy.database, table)]
   let compared = 0

@@ -50,7 +50,7 @@ async function rowsOf(database: Database, name: string): Promise<number> {
 
 const maxRowsShown = 5
 
-/** PostgreSQL cannot store U+0000. */
+/** Throws CopyError that names the first rows if a text contains U+0000, which PostgreSQL cannot store. */
 export async function requireFitTexts(academy: Database, tables: readonly CopiedTable[]): Promise<void> {
   const { hasNul } = academy.dialect
   if (!hasNul) return

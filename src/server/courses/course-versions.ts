@@ -45,7 +45,7 @@ export function recordCourseVersion(
     values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)
 }
 
-/** Id, external id and status stay. */
+/** Creates a new version with the attributes of an earlier one; id, external id and status stay. */
 export async function restoreVersion(
   call: Call<typeof courses.restore>,
   change: (call: Call, current: Course, input: StoredInput) => Promise<CourseUpdate>,

@@ -35,7 +35,10 @@ function record({ database, principal, now }: Call, which: Sql, modified: readon
     from lessons l where ${which}`)
 }
 
-/** Id, external id, status and course stay; place and module are restored if they belong to this course. */
+/**
+ * Creates a new version with the attributes of an earlier one; id, external id, status and course stay. Place
+ * and module are restored if they belong to this course.
+ */
 export async function restoreLessonVersion(
   call: Call<typeof lessons.restore>,
   change: (call: Call, current: Lesson, input: LessonInput) => Promise<Lesson>,

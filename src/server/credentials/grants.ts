@@ -64,7 +64,10 @@ export async function revokeGrant(call: Writing, grantId: string, ownerId?: stri
   })
 }
 
-/** Refusing the sign-in instead would lock out a user without another way to revoke a grant. */
+/**
+ * Revokes the least recently used grant of a user with the maximum. Refusing the sign-in would lock out a user without
+ * another way to revoke one.
+ */
 export async function makeRoomForGrant(call: Writing, userId: string): Promise<void> {
   // An academy of an earlier version may exceed the maximum; the grants that expire first come first.
   const live = await call.database.all<Row & { id: string; used_at: string }>(sql`

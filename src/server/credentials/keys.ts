@@ -93,7 +93,7 @@ export function addYear(now: string): string {
   return date.toISOString()
 }
 
-/** The key's text is not stored. */
+/** Returns the key with its text, which is not stored. */
 export async function createKey(
   call: Writing,
   {

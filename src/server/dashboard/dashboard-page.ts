@@ -113,7 +113,7 @@ function isOfForm({ status, errors }: ProblemError): boolean {
   return [409, 422, 429].includes(status) || (status === 404 && errors !== undefined)
 }
 
-/** Unexpected errors are rethrown, for a page without the navigation. */
+/** Shows a refusal below the navigation. Unexpected errors are rethrown, for a page without it. */
 async function withRefusals(signedIn: SignedInRequest, work: () => Reply | Promise<Reply>): Promise<Reply> {
   try {
     return await work()

@@ -144,7 +144,7 @@ async function saveMapping(
   }
 }
 
-/** None if the other system is no longer connected. */
+/** Returns the other system's keys of the course and learner; none if it is no longer connected. */
 async function keysOf(signedIn: SignedInRequest, { lmsKind, body }: DeliveryDetails): Promise<Keys> {
   const settings = await askOrNone(signedIn, integrations.get, { params: { lmsKind } })
   if (!settings) return { course: undefined, user: undefined }

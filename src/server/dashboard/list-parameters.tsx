@@ -44,7 +44,10 @@ export function hereWith(
   return pathWith(base + request.path, search) + (anchor === undefined ? '' : `#${anchor}`)
 }
 
-/** A cursor leads forward only, and the browser leads back. Null if there is a single page. */
+/**
+ * Links to the first page and to the next one: a cursor leads forward only, and the browser leads back. Null if there is
+ * a single page.
+ */
 export function nextPage(signedIn: SignedInRequest, nextCursor: string | null, anchor?: string): Child {
   const isFirst = signedIn.query.get('cursor') === null
   if (nextCursor === null && isFirst) return null

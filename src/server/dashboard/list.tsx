@@ -19,7 +19,7 @@ import {
 import { filledInWith, type RecordForm, recordForm } from './record-form.tsx'
 import { type FilePage, fileLinks, tableFilePages } from './table-file.tsx'
 
-/** The records of an operation, unless `rows` makes others from these. */
+/** Rows are the records of an operation, unless `rows` makes them from these. */
 interface ListPage<Row, Item = Row> {
   readonly path: DashboardPage['path']
   /** Default: the path. */
@@ -267,7 +267,10 @@ function integrationTabs({ base }: SignedInRequest, shown: IntegrationTab): Chil
 
 type SearchQuery = Readonly<Record<string, string | undefined>>
 
-/** The index of external ids finds this record, first, so that the search itself is that of the API. */
+/**
+ * Reads a page of a search that finds a record by its complete external id as well, which comes first. The index of
+ * external ids finds it, so that the search itself is the one of the API.
+ */
 async function readWithExternalId<Item>(
   query: SearchQuery,
   read: (query: SearchQuery) => Promise<FilePage<Item>>,

@@ -107,11 +107,14 @@ export interface Store extends Database {
   /** Runs `work` on one snapshot of the data. */
   read<Result>(work: (view: Transaction) => Promise<Result>): Promise<Result>
   /**
-   * Serializable. After a conflict `work` is called again, so it must touch and await only the database. Throws if
-   * another program's lock is not released in time.
+   * Runs `work` in a serializable transaction; rolls back if it throws. After a conflict `work` is called again, so
+   * it must touch and await only the database. Throws if another program's lock is not released in time.
    */
   write<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
-  /** The write-ahead log holds earlier states of the data. False if a reader or another program prevents it. */
+  /**
+   * Checkpoints and truncates the write-ahead log, which holds earlier states of the data. False if a reader or
+   * another program prevents it.
+   */
   emptyLog(): Promise<boolean>
   check(): Promise<string[]>
   /** Throws DatabaseError if the files of an open database have been replaced or removed. */

@@ -48,7 +48,10 @@ function checkDatabase(database: Asked): Promise<unknown> {
   return check.outcome
 }
 
-/** A lower bound, because of the round trip; negative if behind, 0 on the same machine. */
+/**
+ * Returns by how many milliseconds this process's clock is at least ahead of the database's (negative if behind); 0
+ * on the same machine. The round trip makes it a lower bound.
+ */
 export async function clockAheadMs(
   { dialect, one }: Pick<Database, 'dialect' | 'one'>,
   now: () => Date,

@@ -37,7 +37,10 @@ const maxFirstCount = 2 ** (8 * counterBytes - 1)
 
 export type IdMaker = (prefix: IdPrefix) => string
 
-/** Prefix, nine characters for the time, twenty random ones (80 bits). Sorts by creation, also within a millisecond. */
+/**
+ * Returns an id generator: prefix, nine characters for the time in ms, twenty random ones (80 bits). Ids sort by
+ * creation, also within a millisecond.
+ */
 export function idMaker(now: () => Date): IdMaker {
   const bytes = Buffer.alloc(randomBytes * idsPerDraw)
   let used = bytes.length
@@ -57,7 +60,10 @@ export function idMaker(now: () => Date): IdMaker {
   }
 }
 
-/** Unique only, such as request ids: the crypto module is slow to load. */
+/**
+ * Returns a generator of ids that only have to be unique, such as request ids in this process. It does not load the
+ * crypto module, which is slow to load.
+ */
 export function plainIdMaker(now: () => Date): IdMaker {
   const half = () =>
     Math.floor(Math.random() * 2 ** (4 * randomBytes))
@@ -106,7 +112,7 @@ function idOf(prefix: IdPrefix, time: Date, random: string): string {
   return `${prefix}_${time.getTime().toString(36).padStart(9, '0')}${random}`
 }
 
-/** Created at this time (Unix ms) or later. */
+/** Returns the lower bound of ids of this kind that are created at a time (Unix ms) or later. */
 export function firstIdAt(prefix: IdPrefix, timeMs: number): string {
   return `${prefix}_${Math.max(0, timeMs).toString(36).padStart(9, '0')}`
 }

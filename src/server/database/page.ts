@@ -159,7 +159,10 @@ export function during(
   return ends.length === 0 ? undefined : join(ends, ' and ')
 }
 
-/** SQLite chooses no index for them: the conditions beside them decide which rows are read. */
+/**
+ * Joins conditions so that SQLite chooses no index for them: the conditions beside them decide which rows are read,
+ * these only test each row.
+ */
 export function fenced(conditions: readonly Condition[]): Sql | undefined {
   const present = conditions.filter(isPresent)
   return present.length === 0 ? undefined : sql`case when ${join(present, ' and ')} then 1 else 0 end = 1`

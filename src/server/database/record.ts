@@ -2,7 +2,12 @@ import sql from 'sql-template-tag'
 import type { Call } from '../../contract/calls.ts'
 import type { Database, Row } from './database.ts'
 
-/** The column of a field has its name in snake case, `createdAt` that of `created_at`; `json` fields are JSON. */
+/**
+ * Returns a function that makes the records that an operation shows of rows: the column of a field has its name in snake case,
+ * `createdAt` that of `created_at`.
+ *
+ * @param json fields that are stored as JSON
+ */
 export function recordReader<Shape>(
   { holds }: Pick<Call, 'holds'>,
   json: readonly (keyof Shape & string)[] = [],

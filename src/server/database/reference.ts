@@ -89,7 +89,10 @@ function isOwnId(table: Table, text: string): boolean {
   return text.startsWith(`${prefixes[table]}_`) && isIdForm(text)
 }
 
-/** An equality, since a reference matches one row at most: for `in` SQLite may scan another index. */
+/**
+ * Returns the condition that a column equals the id of a reference. An equality, since a reference matches one row at
+ * most: for `in` SQLite may scan another index.
+ */
 export function isOf(column: Sql, table: Table, reference: string): Sql {
   return isOwnId(table, reference)
     ? sql`${column} = ${reference}`
@@ -117,7 +120,10 @@ export async function resolveFilter(
   throw notFound(table, [reference], parameter)
 }
 
-/** A list that matches as a whole is one reference. Throws 404 that lists all that are not found or not `visible`. */
+/**
+ * Resolves a comma list of references in a query parameter to distinct ids; a list that matches as a whole is one
+ * reference. Throws 404 that lists all references that are not found or not `visible`.
+ */
 export async function resolveFilters(
   database: Database,
   table: Table,

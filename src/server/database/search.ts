@@ -112,7 +112,10 @@ function searchKey(texts: readonly (string | null | undefined)[]): string {
   return texts.flatMap((text) => (text ? [markWordStarts(text)] : [])).join(betweenTexts)
 }
 
-/** Three or more characters match anywhere, one or two at the start of a word. Undefined for white space alone. */
+/**
+ * Returns the text to look for in search keys: three or more characters match anywhere, one or two at the start of a
+ * word. Undefined for white space alone.
+ */
 export function searchNeedle(text: string): string | undefined {
   const wanted = text.trim()
   if (wanted === '') return undefined

@@ -68,7 +68,10 @@ function escapeMrkdwn(text: string): string {
     .replaceAll('>', '&gt;')
 }
 
-/** api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks; docs.slack.dev, Handling errors. */
+/**
+ * Errors of incoming webhooks (api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks, and the
+ * section Handling errors of the documentation).
+ */
 const slackErrors: Readonly<Record<string, string>> = {
   action_prohibited: 'a setting of the workspace does not allow it',
   channel_is_archived: 'the channel is archived',
@@ -114,8 +117,8 @@ function slackOutcome(received: Received, now: Date): Outcome {
 }
 
 /**
- * Microsoft Teams (learn.microsoft.com, Create incoming webhooks with Workflows): due events become one Adaptive Card. A
- * workflow accepts a request before it runs, so success says nothing about the channel.
+ * Workflows of Microsoft Teams (learn.microsoft.com, Create incoming webhooks with Workflows): due events become one
+ * Adaptive Card. A workflow accepts a request before it runs, so success says nothing about the channel.
  */
 export const teamsDelivery: EndpointDelivery = {
   maxMessages: 20,

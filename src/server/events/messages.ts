@@ -128,8 +128,9 @@ const maxRounds = 20
 const parkedMs = 60 * 60 * 1000
 
 /**
- * The longest due first. Each message has one claimer among all servers on the database. A message that follows another
- * about the same subject waits until that one is delivered, given up or has failed several times.
+ * Claims due messages of an endpoint, the longest due first. Each message has one claimer among all servers
+ * on the database. A message that follows another about the same subject waits until that one is delivered,
+ * given up or has failed several times.
  */
 export async function claim(database: Transaction, claiming: Claiming): Promise<Claimed[]> {
   const parkedUntil = new Date(claiming.now.getTime() + parkedMs).toISOString()
@@ -167,7 +168,7 @@ function sortDue(
   return { free, waiting }
 }
 
-/** The longest due first; only a claimed message can be earlier and due later. */
+/** Lists due messages, the longest due first; only a claimed message can be earlier and due later. */
 function dueMessages(
   database: Transaction,
   { endpointId, now, isBatch }: Claiming,
@@ -344,7 +345,10 @@ async function removeMessages(database: Store, endpointId: string): Promise<void
 /** Lease of a parked message, which waits for an earlier one about the same subject. */
 export const parkedLease = ''
 
-/** Word for word as in the partial index: messages that a dispatcher has touched. New ones are cheaper to write. */
+/**
+ * Returns the condition of the partial index by subject, word for word: messages that a dispatcher has touched. New messages
+ * are not in it, which makes writing them cheaper.
+ */
 function isInSubjectIndex(message: string): Sql {
   return raw(`(${message}.lease is not null or ${message}.step > 0 or ${message}.due_at is null)`)
 }

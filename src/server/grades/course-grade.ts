@@ -49,8 +49,8 @@ function isAmong([first, ...others]: readonly string[]): Sql {
 }
 
 /**
- * The grade of the whole course if there is one, else the mean of the items by their own weights or those of the course's
- * criteria; equal weights if there are none.
+ * Returns the grade of the whole course if there is one, else the mean of the items, weighted by their own weights or those
+ * of the course's criteria; equal weights if there are none.
  */
 function courseGradeOf(items: readonly ItemRow[], named: Weights): CourseGrade {
   const inTime = items.toSorted((one, other) => compare(one.graded_at, other.graded_at))

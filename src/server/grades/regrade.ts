@@ -33,7 +33,7 @@ export async function regradeCourse(
   return isWeighted ? weightWarnings(call.database, course, learners, unweighted) : []
 }
 
-/** None unless the weights have changed. */
+/** Returns the grades of these learners; none unless the weights have changed. */
 async function regradeSome(
   call: Writing,
   course: Course,

@@ -161,8 +161,8 @@ function takesFromItem({ itemId, label, scoreMaximum, weight }: GradeInput): boo
 }
 
 /**
- * An absent field is as stored, else the default; label, maximum and weight of a first grade are those of the item's
- * other grades, unless the course's criteria give the item a weight.
+ * Returns a grade with all its fields: an absent one is as stored, else the default; label, maximum and weight of a
+ * first grade are those of the item's other grades. A weight that the criteria of the course give to the item is left to them.
  */
 function completeGrade(
   { itemId, source, scoreGiven, gradedAt, extraCredit, ...input }: GradeInput,

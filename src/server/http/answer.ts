@@ -220,7 +220,7 @@ async function touch({ app, context }: OperationRequest, caller: Identity | unde
   }
 }
 
-/** The caller's rights may have changed while the body arrived. */
+/** Returns the call with the caller's current rights, which may have changed while the body arrived. */
 async function recheckAccess(app: AppOptions, call: Call, { raw, now }: RequestContext): Promise<Call> {
   const { operation, query } = call
   if (app.principal || operation.scope === null) return call
@@ -242,7 +242,7 @@ function repeatableOf(
   return { userId: principal.userId, method: raw.method, path, key: readIdempotencyKey(header), bytes, now }
 }
 
-/** The stored reply to the same key, if the caller still has access. Called before slow work is repeated. */
+/** Returns the stored reply to the same key if the caller still has access. Called before slow work is repeated. */
 function answeredTo(
   app: AppOptions,
   call: Call,

@@ -35,7 +35,10 @@ export function readBatch(rawBody: unknown, onExists: OnExists): { items: unknow
   return { ...parseBody(schema, { ...rawBody, items: items.map(() => null) }), items }
 }
 
-/** A fault rolls back only its item. The caller commits the transaction. */
+/**
+ * Runs each item in a savepoint, so that a fault rolls back only that item. The caller commits the
+ * transaction.
+ */
 export async function runBatch(
   call: Call,
   items: readonly unknown[],

@@ -30,7 +30,7 @@ export interface Call<O extends Operation = Operation> {
   readonly now: string
   readonly newId: (prefix: IdPrefix) => string
   readonly preconditions: Preconditions
-  /** What the operation's `lenient` allows (`Prefer`, RFC 7240). */
+  /** The client asks for what the operation's `lenient` allows (`Prefer`, RFC 7240). */
   readonly lenient: boolean
   readonly accept: string | null
   readonly signIns: Attempts

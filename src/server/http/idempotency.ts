@@ -30,7 +30,9 @@ interface RecordRow extends Row {
   body: string | null
 }
 
-/** Quoted (RFC 9651 string) or bare; throws 400 for anything else. */
+/**
+ * Reads the key in an Idempotency-Key header, quoted (RFC 9651 string) or bare; throws 400 for anything else.
+ */
 export function readIdempotencyKey(header: string): string {
   const [, quoted, bare] =
     /^\s*(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([A-Za-z0-9_.:-]{1,255}))\s*$/.exec(header) ?? []
@@ -42,7 +44,13 @@ export function readIdempotencyKey(header: string): string {
   })
 }
 
-/** An error of `work` rolls back; `toStored` removes secrets. Throws 422 `idempotency_mismatch`. */
+/**
+ * Repeats the response to a repeated request, or does the work and stores its response, in the caller's
+ * transaction. Throws 422 `idempotency_mismatch` if the key was used with another body.
+ *
+ * @param work errors roll the transaction back
+ * @param toStored removes secrets from the stored response
+ */
 export async function runOnce(
   database: Database,
   request: IdempotentRequest,
@@ -140,7 +148,12 @@ function replay(stored: RecordRow, print: string): Reply {
   return { status: stored.status, headers: { ...headers, 'idempotent-replayed': 'true' }, body: stored.body }
 }
 
-/** An error's reply is stored in a second transaction. `allowedIn` throws if the caller has lost access. */
+/**
+ * Does the work of a repeatable request once, in a transaction, and repeats the same reply. An error's reply
+ * is stored too, in a second transaction after the rollback.
+ *
+ * @param allowedIn returns the call in a transaction; throws if the caller has lost access
+ */
 export async function writeOnce(
   database: Store,
   context: RequestContext,

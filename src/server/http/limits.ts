@@ -82,7 +82,10 @@ interface RefusalBounds {
   unrecorded: number
 }
 
-/** Limited apart: anonymous clients and refreshed tokens cannot prevent recording what a known credential tried. */
+/**
+ * Groups that are limited together, so that neither anonymous clients nor programs that refresh tokens
+ * prevent recording what a known credential tried.
+ */
 type RefusalGroup = 'anonymous' | 'known' | 'refresh'
 
 /**
@@ -140,7 +143,7 @@ export function networkOf(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }
 
-/** An IPv4 address at its end is two groups. */
+/** Returns the groups of an IPv6 address; an IPv4 address at its end is two groups. */
 function groupsIn(part: string): string[] {
   if (part === '') return []
   return part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))

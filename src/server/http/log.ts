@@ -43,8 +43,8 @@ const oneRosterPath = /^\/+ims\/oneroster\//i
 const personSteps = ['users', 'students', 'teachers', 'demographics', 'enrollments', 'results']
 
 /**
- * A log outlives the people in it: masks references by e-mail address or external id, everything else that looks like an
- * e-mail address, and the ids of people in OneRoster. The address of a calendar is a secret.
+ * Masks what names a person in a path, because a log outlives the people in it: references by e-mail address or external id,
+ * everything else that looks like an e-mail address, and the ids of people in OneRoster. The address of a calendar is a secret.
  */
 export function loggedPath(path: string): string {
   // A quick test, because each request is logged and nearly no path has names.

@@ -161,8 +161,8 @@ const temporaryErrors: readonly number[] = [5, 6, 8, 10, 13]
 const primaryCodeMask = 0xff
 
 /**
- * An unexpected error becomes 500 `internal` without details, except the cause for the log; a database that is locked or
- * cannot write becomes 503.
+ * Converts any thrown value to a problem. An unexpected error becomes 500 `internal` without details, except
+ * the cause for the log; a database that is locked or cannot write becomes 503.
  */
 export function faultOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error

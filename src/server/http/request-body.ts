@@ -129,7 +129,7 @@ function withoutNegativeZeros(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inner(member)]))
 }
 
-/** The parser's own message quotes the body, which may contain a secret. */
+/** Explains invalid JSON. The parser's own message quotes the body, which may contain a secret. */
 function reasonFor(text: string): string {
   if (text.trim() === '') return 'it is empty'
   const { offset, line, column } = jsonFaultIn(text)

@@ -38,8 +38,10 @@ export interface AppOptions {
 /** Runs reads of a whole academy where they do not block other requests. */
 export interface LongReads {
   /**
-   * The number of concurrent reads is limited for each `owner`; pages identify the caller themselves. Throws ProblemError
-   * if too many are running, and any error if the read fails.
+   * Returns the reply to a request. Throws ProblemError if too many are running, and any error if it fails.
+   *
+   * @param owner owner of the read; the number of concurrent ones is limited for each
+   * @param principal the caller; pages identify it themselves
    */
   answer(request: RequestContext, owner: string, principal?: Principal): Promise<Reply>
 }

@@ -112,7 +112,12 @@ function findBoundedFaults(body: unknown): Faults {
   return faults
 }
 
-/** The merge would remove them (RFC 7396) before the schema sees them. `besides` are further known names. */
+/**
+ * Adds faults for unknown fields with the value null: the merge removes them (RFC 7396) before the schema
+ * sees them.
+ *
+ * @param besides further known names
+ */
 function addUnknownNulls(
   faults: Faults,
   { shape }: z.ZodObject,

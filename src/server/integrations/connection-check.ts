@@ -319,8 +319,8 @@ const names: Partial<Record<RecordPart, string>> = {
 }
 
 /**
- * The first page of each list, also of the lists of the first course. An integration for events needs none of them, so a
- * missing permission is no failure.
+ * Checks which records the token may read: the first page of each list, also of the lists of the first course. An integration
+ * for events needs none of them, so that a missing permission is no failure.
  */
 async function checkRecords(
   integration: Integration,

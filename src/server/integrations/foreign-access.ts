@@ -19,8 +19,9 @@ export interface ForeignAccess {
 type AccessCall = Pick<Call, 'sealing' | 'outgoing' | 'now'>
 
 /**
- * The stored token, or one granted for the user who signed in or for the client. Throws 409 `other_system_refused`
- * without them, and 503 if it is worth another attempt.
+ * Returns the base URL and a token of an integration: the stored one, or one that is granted for the user who signed in or
+ * for the client.
+ * Throws 409 `other_system_refused` without them, and 503 if it is worth another attempt.
  */
 export async function accessOf(integration: Integration, call: AccessCall): Promise<ForeignAccess> {
   const { lmsKind, baseUrl } = integration

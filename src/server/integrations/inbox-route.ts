@@ -10,7 +10,7 @@ export const inboxRoute: WebRoute = {
 
 let loaded: Promise<typeof import('./receive-delivery.ts')> | undefined
 
-/** An academy in a process mostly needs none. */
+/** Loads the receiving code on first use: an academy in a process mostly needs none. */
 function loadReceiving(): Promise<typeof import('./receive-delivery.ts')> {
   // Cached, because import() takes as long as a statement.
   loaded ??= import('./receive-delivery.ts')

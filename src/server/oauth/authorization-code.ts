@@ -124,7 +124,10 @@ function answerAddress(uri: string, answer: Readonly<Record<string, string | und
   return `${uri}${link}${query}`
 }
 
-/** A CSP source (Level 3 §2.3.1): the origin, or the scheme for an origin that cannot be written, such as IPv6. */
+/**
+ * Returns the source expression with which a Content-Security-Policy allows a form to lead to the URI (CSP
+ * Level 3 §2.3.1): its origin, or the scheme for an origin that cannot be written, such as IPv6.
+ */
 export function formTargetOf(uri: string): string {
   const { origin, protocol } = new URL(uri)
   return /^https?:\/\/[\w.-]+(:\d+)?$/.test(origin) ? origin : protocol
@@ -180,8 +183,8 @@ export async function newCode(database: Database, now: Date, consent: Consent): 
 }
 
 /**
- * A second use revokes the resulting grant (RFC 6749 §4.1.2): therefore its refusal is returned, to be thrown after the
- * commit. Other errors are thrown.
+ * Exchanges a code for tokens, once. A second use revokes the resulting grant (RFC 6749 §4.1.2): therefore
+ * its refusal is returned, to be thrown after the commit. Other errors are thrown.
  */
 export async function exchangeCode(
   issuing: Issuing,

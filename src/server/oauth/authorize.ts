@@ -77,7 +77,9 @@ function userOf({ user }: Visitor, { prompts }: AuthorizationRequest): SignedIn 
   return prompts.includes('login') ? null : user
 }
 
-/** Every request needs consent (OpenID Connect Core §3.1.2.6). */
+/**
+ * Returns the error for a request without pages: every request needs consent (OpenID Connect Core §3.1.2.6).
+ */
 function interactionRequired({ user }: Visitor): OAuthError {
   return user
     ? new OAuthError('consent_required', 'The user must be asked for consent.')

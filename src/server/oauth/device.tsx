@@ -193,7 +193,10 @@ async function requireTriesLeft(signedIn: SignedInVisit): Promise<void> {
   if (waitMs > 0) throw tooMany('wrong codes', Math.ceil(waitMs / 1000))
 }
 
-/** The fifth ends the browser session (RFC 8628 §5.1), so that guessing is limited to the rate of password attempts. */
+/**
+ * Counts a wrong code. The fifth ends the browser session (RFC 8628 §5.1), so that guessing is limited to the
+ * rate of password attempts.
+ */
 async function countWrongCode(signedIn: SignedInVisit): Promise<{ fault: ProblemError; signedOut: boolean }> {
   const hash = digest(signedIn.visitor.token)
   const left = await signedIn.academy.database.write(async (transaction) => {

@@ -77,9 +77,10 @@ export async function openGrant(
 }
 
 /**
- * A second use revokes the grant, because it may be by a thief (RFC 9700 §4.14.2): therefore its refusal is returned, to
- * be thrown after the commit. Since a response may be lost, the same client may repeat the exchange within ten seconds,
- * unless the new refresh token was used; that one is then invalid.
+ * Exchanges a refresh token for new tokens, once. A second use revokes the grant, because it may be by a
+ * thief (RFC 9700 §4.14.2): therefore its refusal is returned, to be thrown after the commit. Since a
+ * response may be lost, the same client may repeat the exchange within ten seconds, unless the new refresh
+ * token was used; that one is then invalid.
  */
 export async function rotateRefreshToken(
   issuing: Issuing,

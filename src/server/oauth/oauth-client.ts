@@ -131,7 +131,9 @@ function clientInHeader(authorization: string, form: URLSearchParams): GivenClie
   return { id, secret }
 }
 
-/** Form-encoded before base64 (RFC 6749 §2.3.1); undefined if it is invalid. */
+/**
+ * Decodes an id or secret, which is form-encoded before base64 (RFC 6749 §2.3.1); undefined if it is invalid.
+ */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -142,7 +144,10 @@ function decoded(text: string): string | undefined {
 
 const maxValueLength = maxUrlBytes
 
-/** An empty one counts as absent. Throws `invalid_request` if it is repeated (RFC 6749 §3.1, §3.2). */
+/**
+ * Returns a parameter; an empty one counts as absent. Throws `invalid_request` if it is repeated (RFC 6749
+ * §3.1, §3.2).
+ */
 export function readParameter(given: URLSearchParams, name: string): string | undefined {
   const values = given.getAll(name)
   if (values.length > 1)
@@ -220,7 +225,7 @@ const codeOfStatus: Readonly<Record<number, OAuthErrorCode>> = {
   503: 'temporarily_unavailable',
 }
 
-/** Must not be cached (RFC 6749 §5.1). */
+/** Creates a response that must not be cached (RFC 6749 §5.1). */
 export function clientReply(status: number, body: object, headers: Reply['headers'] = {}): Reply {
   return {
     status,

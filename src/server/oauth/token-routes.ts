@@ -33,7 +33,7 @@ import {
   readRequiredParameter,
 } from './oauth-client.ts'
 
-/** A refusal whose writes must be committed is returned instead of thrown. */
+/** Issues tokens in a transaction. Returns, instead of throwing, a refusal whose writes must be committed. */
 type Issue = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | ClientToken | OAuthError>
 
 /** Throws before anything is written if a parameter is missing. */

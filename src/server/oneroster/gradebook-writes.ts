@@ -146,9 +146,9 @@ const ResultBody = z.object({
 const source = 'oneroster'
 
 /**
- * A fully graded score is a grade, a partially graded one an unpublished grade; any other only stays with the result.
- * Throws 404 for an unknown line item or student, 409 for a student outside the class, and 422 for a result of another
- * student or line item.
+ * Creates or changes the result of a student: a score that is fully graded is a grade, one that is partially graded an
+ * unpublished grade; any other is no grade, but stays with the result. Throws 404 for an unknown line item or student, 409
+ * for a student outside the class, and 422 for a result of another student or line item.
  */
 export async function putResult({ call, clientId, sourcedId, body }: GradebookWrite): Promise<Written> {
   const { database, now } = call

@@ -12,7 +12,7 @@ import {
 } from './collection.ts'
 import { badSelection, type Filter, type ListQuery, meets } from './query.ts'
 
-/** Read to filter or sort records: that takes some hundred milliseconds. */
+/** Rows that a request reads to filter or sort their records: that takes some hundred milliseconds. */
 const maxRows = 50_000
 
 export interface ListPage {

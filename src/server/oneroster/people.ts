@@ -216,7 +216,7 @@ export const enrollments: Collection = {
   },
 }
 
-/** The id is empty for an unknown one. */
+/** Returns the course, user and role that a filter or the path names; an empty id for an unknown one. */
 async function enrolmentNamed(
   database: Database,
   scope: { readonly courseId?: string },

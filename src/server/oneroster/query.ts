@@ -94,7 +94,10 @@ export type Filter = readonly (readonly FilterCondition[])[]
 const condition = /\s*([A-Za-z][\w.]*)\s*(!=|>=|<=|=|>|<|~)\s*'((?:[^']|'')*)'/y
 const operator = /\s+(AND|OR)\s+/iy
 
-/** OneRoster 1.2, 3.4.3; AND binds closer, a quote in a value is doubled. Throws 400 `invalid_filter_field`. */
+/**
+ * Parses a filter (OneRoster 1.2, 3.4.3): conditions joined by AND or OR, of which AND binds closer. A quote in a value is
+ * written twice. Throws 400 `invalid_filter_field`.
+ */
 export function parseFilter(text: string): Filter {
   if (!isStorableText(text)) throw invalidFilter('has a character that no record has')
   const alternatives: FilterCondition[][] = [[]]

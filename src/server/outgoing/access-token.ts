@@ -42,7 +42,7 @@ function tokensOf(owner: object): Map<string, Promise<AccessToken>> {
   return known
 }
 
-/** A client with a secret in the header authenticates by HTTP Basic. */
+/** Returns the request of a token; a client with a secret in the header authenticates by HTTP Basic. */
 export function tokenRequest(
   form: Readonly<Record<string, string>>,
   client?: { readonly id: string; readonly secret: string },
@@ -61,7 +61,7 @@ export function tokenRequest(
 /** Lifetime of a token whose response does not say it. */
 const assumedSeconds = 300
 
-/** A token, or the code of its error; null for anything else. */
+/** Reads the response of a token endpoint: a token, or the code of its error; null for anything else. */
 export function tokenIn(status: number, text: string, nowMs: number): AccessToken | string | null {
   const answer = parseJsonOrNull(text)
   if (!isJsonObject(answer)) return null

@@ -251,7 +251,10 @@ function browserIn(userAgent: string | undefined): string {
   return system ? `${browser} on ${system}` : browser
 }
 
-/** 24 bits of an IPv4 address, `192.0.2.*`, or 48 of an IPv6 one, `2001:db8:1::/48`: a place, not a person. */
+/**
+ * Returns an approximate network: the first 24 bits of an IPv4 address, `192.0.2.*`, or the first 48 of an IPv6
+ * network, `2001:db8:1::/48`. Providers assign these to a place, not to a person.
+ */
 function placeOf(network: string): string {
   if (network.includes(':')) return `${network.split(':', 3).join(':')}::/48`
   return network.replace(/\.\d+$/, '.*')

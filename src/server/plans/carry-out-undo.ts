@@ -102,7 +102,7 @@ export async function carryOut(
   }
   return { failed: [...failures.values()], isComplete: true }
 
-  /** A course stays if a lesson could not be moved out of it. */
+  /** Refuses to delete a course with a lesson that could not be moved out of it. */
   function keepsOthers(action: UndoAction): boolean {
     const isHeld = [...failures.keys()].some(
       ({ of, kind, current }) =>
@@ -156,7 +156,7 @@ function restoring(action: UndoAction): Step {
   return { action, operation: of.create, input: { params, body: bodyOf(action, record), id: net.id } }
 }
 
-/** A member of a group is named by the path alone. */
+/** Returns the body that creates a record; a member of a group is named by the path alone. */
 function bodyOf({ of }: UndoAction, record: JsonObject): JsonObject | undefined {
   return of.create.body ? writableOf(of, record) : undefined
 }
@@ -167,7 +167,10 @@ function removing(action: UndoAction, deletesWhole: boolean): Step {
   return { action, operation: of.delete, input: { params: of.params(recordOf(action)), query } }
 }
 
-/** A deleted user keeps its names, so a created one that has them must give them up. */
+/**
+ * Takes the names of a created user away that another user gets back: a deleted user keeps its names, so that it can be
+ * restored.
+ */
 function freeing(action: UndoAction, actions: readonly UndoAction[]): Step[] {
   const { of, kind, current, net } = action
   if (of.name !== 'user' || kind !== 'delete') return []
@@ -194,7 +197,7 @@ function formerValues(fields: UndoAction['fields'], except: readonly string[] = 
   return Object.fromEntries(own.map(([field, { to }]) => [field, to]))
 }
 
-/** All fields but the status, and the places of lessons. */
+/** Changes all fields back but the status, and the places of lessons. */
 function rewriting(action: UndoAction, lost: JsonObject): Step[] {
   const { of, kind, fields, current } = action
   if (kind === 'create' && !of.isMarked && !of.restore) return []
@@ -211,7 +214,7 @@ function statusBack(action: UndoAction): Step[] {
   return status === undefined ? [] : [patch(action, { status })]
 }
 
-/** The undo itself may have moved a lesson that the change has not. */
+/** Returns the steps that move lessons; the undo itself may have moved one that the change has not. */
 function moving(moves: readonly LessonMove[], actions: readonly UndoAction[]): Step[] {
   const byId = new Map(
     actions.filter(({ of }) => of.name === 'lesson').map((action) => [action.net.id, action]),

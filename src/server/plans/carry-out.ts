@@ -52,7 +52,10 @@ const maxBatch = 1000
 /** Statuses of new records that refuse writes to what belongs to them. */
 const closedStatuses = ['suspended', 'inactive']
 
-/** Closed records that the plan names take writes: it may add a lesson to a course that it archives. */
+/**
+ * Carries out the next steps of a plan in the transaction of a call. Closed records that the plan names take writes: it
+ * may add a lesson to a course that it archives.
+ */
 export async function carryOutSteps(call: Call, plan: Begun): Promise<Carried> {
   const { database } = call
   const rows = await database.all<StepRow>(sql`
@@ -277,7 +280,10 @@ async function remove(perform: Perform, kind: RecordKind, { record_id: id, recor
   }
 }
 
-/** The plan may make both: a course is named by the step that creates it (`step:0`), a module by its title. */
+/**
+ * Returns what an operation takes. A lesson may name its course by the step that creates it (`step:0`), and its module by the
+ * title, since the plan may make both.
+ */
 async function bodyOf(call: Call, plan: Begun, { noun, record }: StepRow): Promise<JsonObject> {
   const given = JSON.parse(record) as JsonObject
   if (noun !== 'lesson' || given['courseId'] === undefined) return given

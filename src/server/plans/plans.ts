@@ -109,7 +109,7 @@ async function requireRoom(
   )
 }
 
-/** A large plan expires at once, and is deleted little by little. */
+/** Deletes a plan; a large one expires at once, and is deleted little by little. */
 async function endPlan(database: Transaction, { id, steps }: PlanRow): Promise<void> {
   if (steps <= maxDeletedSteps) await database.run(sql`delete from plans where id = ${id}`)
   else await database.run(sql`update plans set created_at = '', characters = 0 where id = ${id}`)
@@ -168,7 +168,10 @@ async function carryOut(call: Call<typeof plans.carryOut>): Promise<PlanOutcome>
   return attempt(call, plan, call.database)
 }
 
-/** A savepoint for each record would cost more than its write, and is needed only if one is refused. */
+/**
+ * Returns a transaction that takes nothing back by itself: a savepoint for each record would cost more than its write, and is needed
+ * only if one is refused.
+ */
 function withoutSavepoints(database: Transaction): Transaction {
   return { ...database, savepoint: (work) => work() }
 }

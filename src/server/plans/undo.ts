@@ -46,7 +46,7 @@ function entriesIn({ database }: Pick<Call, 'database'>, condition: Sql): Entrie
       order by a.id limit ${entriesAtOnce}`)
 }
 
-/** A large change takes several transactions, each by a request of its own. */
+/** Undoes a change in one transaction; a large one in several, each by a request of its own. */
 async function undoInTransaction(call: Call<typeof undo.carryOut>): Promise<Undone> {
   const { digest, continues, limit } = bodyOf(call)
   const { database, now, newId, principal } = call
@@ -183,7 +183,7 @@ function recorded(entry: ChangedRecord): RecordedAction {
   return { noun, verb, id: subjectId, name: subjectName, isErased, ...values }
 }
 
-/** The audit log does not have them. */
+/** Adds the records of progress that a change wrote, which the audit log does not have. */
 async function withProgress({ database }: Call, { change }: Subject, { lasting }: Summed): Promise<Lasting> {
   if (!change) return lasting
   const action: Action = 'progress.updated'

@@ -24,9 +24,10 @@ export type ProgressCall = Writing &
   }
 
 /**
- * An older record never replaces a newer one (409 `stale_progress`); an equally old one does, so that retries are
- * harmless. A record without a time, or with a guessed one (`lenient`), is the newest. `guard` gets the stored record,
- * and may throw.
+ * Replaces a learner's progress in a course. An older record never replaces a newer one (409 `stale_progress`); an equally
+ * old one does, so that retries are harmless. A record without a time, or with a guessed one (`lenient`), is the newest.
+ *
+ * @param guard called with the stored record before it is replaced; may throw
  */
 export async function setProgress(
   call: ProgressCall,

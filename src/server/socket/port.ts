@@ -250,7 +250,10 @@ const exposeHeaders = [
 ].join(',')
 const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].join(',')
 
-/** Fetch standard, §3.2. Answers a preflight with 204 for any path; errors are for the request itself. */
+/**
+ * Lets pages of these origins read the responses (Fetch standard, §3.2). Answers a preflight with 204 for any
+ * path; errors are for the request itself.
+ */
 function withCors(handle: Transport, origins: readonly string[]): Transport {
   if (origins.length === 0) return handle
   return async (request) => {
@@ -349,7 +352,10 @@ interface ConnectionCap {
 /** A browser opens six, a program rarely more than a hundred. */
 const defaultCap: ConnectionCap = { whole: 1000, each: 250 }
 
-/** No client of one network can block others. A trusted proxy has many clients and may use the total. */
+/**
+ * Refuses further connections of a network with its maximum, so that no client can block others. A trusted
+ * proxy has many clients and may use the total.
+ */
 export function capConnections(
   server: NetServer,
   { whole, each }: ConnectionCap,

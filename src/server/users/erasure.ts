@@ -11,7 +11,10 @@ import { deleteResponses } from '../http/idempotency.ts'
 import { hintsOf, type Identifiers, identifiersOf } from './identifiers.ts'
 import { writeEnrolledEmail } from './user-row.ts'
 
-/** Permanent; the ids stay, so that courses keep their figures (GDPR Art. 17). */
+/**
+ * Anonymises a user permanently: removes personal data from the user, the keys, the inbox, the audit log and
+ * the stored responses. The ids stay, so that courses keep their figures (GDPR Art. 17).
+ */
 export async function eraseUser({ database, now }: Call, user: User): Promise<void> {
   const { id } = user
   // Before the audit log loses them.

@@ -133,7 +133,7 @@ interface Section {
   readonly key: readonly string[]
   /** Leading columns of the key that belong to the joined table. */
   readonly joinedKeys?: number
-  /** Of a page, for rows that may be large. */
+  /** Maximum rows of a page, for rows that may be large. */
   readonly maxRows?: number
   readonly show?: (row: Row) => Record<string, unknown>
   /** Reads the only record of a section without rows of its own. */

@@ -31,7 +31,7 @@ export function requireNotDeleted({ status }: { readonly status: string }, name:
   if (status === 'deleted') throw new ProblemError('user_inactive', `User ${name} is deleted.`)
 }
 
-/** The learners of a course are sorted by it. */
+/** Stores the email address of a user in their enrolments, by which the learners of a course are sorted. */
 export async function writeEnrolledEmail(database: Database, id: string, email: string): Promise<void> {
   await database.run(sql`update enrollments set user_email = ${email} where user_id = ${id}`)
 }

@@ -71,7 +71,10 @@ function text(value: unknown, indent?: number): string {
 // Characters that YAML 1.2 cannot print (§5.1), and those that YAML 1.1 reads as a line end.
 const unprintable = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 
-/** YAML 1.2. Quotes what YAML 1.1 reads differently, such as `yes`, because many readers use that version. */
+/**
+ * Creates a format of one YAML 1.2 document: a value, or a sequence that grows page by page. Quotes what YAML
+ * 1.1 reads differently, such as `yes`, because many readers use that version. Loads the yaml library.
+ */
 export async function loadYaml(): Promise<Format> {
   const { Document, visit } = await import('yaml')
   const text = (value: unknown) => {

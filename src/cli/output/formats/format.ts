@@ -5,7 +5,7 @@ import { type Column, pick } from '../columns.ts'
 /** Writes a list in pieces that form one valid document. */
 export interface ListEncoder {
   rows(values: readonly unknown[]): string
-  /** Alone, it gives the document of an empty list. */
+  /** Closes the document; alone, the document of an empty list. */
   end(): string
   hidden?(): readonly string[]
   guarded?(): number
@@ -54,7 +54,7 @@ export function hiddenNotes({ hidden }: Pick<ListEncoder, 'hidden'>): string[] {
   return [`${count} hidden${names}; use --columns or a wider terminal`]
 }
 
-/** A gradebook may have thousands of columns. */
+/** Columns that are named; a gradebook may have thousands. */
 const maxHidden = 20
 
 /** Loads the encoder of a file of tables. Its pieces are empty until a part of the file is complete. */

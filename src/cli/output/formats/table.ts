@@ -10,7 +10,7 @@ import type { Format } from './format.ts'
 const gap = 2
 
 interface TableOptions {
-  /** The most important first. */
+  /** Columns of a list, the most important first. */
   readonly columns: readonly Column[]
   /** A list shows all chosen columns, and a record no others. */
   readonly chosen: boolean
@@ -18,7 +18,10 @@ interface TableOptions {
   readonly chalk: ChalkInstance
 }
 
-/** A list has a header and keeps the columns and widths of its first page; a record has a line per field. */
+/**
+ * Creates a format of aligned columns that fit the terminal. A list has a header and keeps the columns and
+ * widths of its first page; a record has a line per field. Loads cli-table3.
+ */
 export async function loadTable(options: TableOptions): Promise<Format> {
   const { columns, chosen, width, chalk } = options
   const { default: Table } = await import('cli-table3')

@@ -31,7 +31,7 @@ export const GroupEntry = GroupRecord.safeExtend({
   }),
 })
 
-/** A part is a list of records or the name of a table beside the file. */
+/** Schemas of the parts of a file, each a list of records or the name of a table beside the file. */
 export const partSchemas = {
   terms: TermEntry,
   users: UserInput,

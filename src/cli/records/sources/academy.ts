@@ -201,7 +201,7 @@ async function readPart(
   }
 }
 
-/** The groups of a table list their members. */
+/** Returns the dataset of a table beside a file: its groups list their members. */
 function tableOf(dataset: PartDataset): PartDataset {
   return dataset.name === 'groups'
     ? { ...dataset, schema: GroupEntry, columns: columnsOf(GroupEntry) }
@@ -260,7 +260,12 @@ async function filesAt(cwd: string, path: string): Promise<string[]> {
   return files.sort().map((file) => join(path, file))
 }
 
-/** The table must be in or below the folder of the file, so that an academy file cannot expose other files. */
+/**
+ * Reads the rows of a table that a file names: CSV, JSON or JSONL, as imports do. The table must be in or below the
+ * folder of the file, so that an academy file cannot expose other files.
+ *
+ * @param named where the name is written
+ */
 async function* readTable(
   io: Io,
   dataset: PartDataset,

@@ -148,7 +148,10 @@ export function documentOf({ course, lessons }: CourseRecords): JsonObject {
   }
 }
 
-/** YAML or JSON; `-` is standard input. Throws a UsageError with every problem of the file and its line. */
+/**
+ * Reads the records of a course file, YAML or JSON; `-` is standard input. Throws a UsageError with every problem of
+ * the file and its line.
+ */
 export async function readCourseFile(io: Io, path: string): Promise<CourseRecords> {
   const document = await readPlacedDocument(io, path)
   if (isJsonObject(document.value) && 'learnctl' in document.value) {
@@ -162,8 +165,10 @@ export async function readCourseFile(io: Io, path: string): Promise<CourseRecord
 }
 
 /**
- * Unlike in academy files, a label that a file does not have is removed. A course without an external id is named by the
- * step that creates it. Throws a UsageError for duplicates.
+ * Returns the records of courses as entries, each course before its lessons. Unlike in academy files, a label that a file
+ * does not have is removed. A course without an external id is named by the step that creates it.
+ *
+ * @throws UsageError if a course or lesson is declared twice
  */
 export function declaredCourses(
   courses: readonly { readonly records: CourseRecords; readonly file: string }[],
@@ -197,7 +202,9 @@ function courseEntry(
   return { dataset, record, key: keyIn(dataset, record) ?? 'step:0', place }
 }
 
-/** A number is a place in the whole, from 1; things without one fill the gaps in file order. */
+/**
+ * Sorts things of a file: numbered ones take that place of the whole, from 1; the others fill the gaps in file order.
+ */
 function orderByNumber<Thing>(
   things: readonly Thing[],
   numberOf: (thing: Thing) => number | undefined,

@@ -31,7 +31,7 @@ export interface Table {
   readonly delimiter: string
   /** Records of separators alone are left out: spreadsheets add them below the last row. */
   readonly records: AsyncIterable<readonly { readonly line: number; readonly cells: readonly string[] }[]>
-  /** Needed if not all records were read. */
+  /** Closes the file, if not all records were read. */
   close(): Promise<void>
 }
 
@@ -74,7 +74,10 @@ async function* numbered(
   for await (const records of others) yield records.flatMap(read)
 }
 
-/** The header names columns in any order. Throws a UsageError for unknown names. */
+/**
+ * Reads the rows of a CSV, whose header names the columns of a dataset in any order. Throws a UsageError if it has
+ * unknown names.
+ */
 export async function csvRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
   const { map, values, clearEmpty, now, dateFormat } = reading
   const { header, delimiter, records } = await csvTable(file, reading.delimiter)
@@ -229,7 +232,7 @@ function unreadable(name: string, error: CsvError): UsageError {
   })
 }
 
-/** Excel's `sep=;` names it, else it is the most frequent one between cells. */
+/** Returns the separator of a file: the one that Excel's `sep=;` names, else the most frequent one between cells. */
 async function headOf(file: ImportFile): Promise<{ readonly separator: string; readonly fromLine: number }> {
   let head = ''
   for await (const piece of file.text()) {

@@ -27,7 +27,7 @@ export interface ImportFile {
   /** True with the byte order mark of UTF-8. */
   readonly isMarked: boolean
   readonly format: ImportFormat
-  /** Place of a line of the text, if that was made from another file. */
+  /** Returns the place of the record on a line of the text, if the text was made from another file. */
   readonly placeOf?: (line: number) => Place
   /** Reads from the beginning. */
   text(): AsyncIterable<string>
@@ -191,7 +191,7 @@ function formatOf(name: string, start: Buffer): ImportFormat {
   return text.startsWith('{') ? 'jsonl' : 'csv'
 }
 
-/** Decompressed if the name ends in `.gz`. Throws a UsageError if the file cannot be read. */
+/** Reads a file, decompressed if its name ends in `.gz`. Throws a UsageError if it cannot be read. */
 export async function* bytesOf(
   { signal }: Pick<Io, 'signal'>,
   path: string,
@@ -260,7 +260,7 @@ export function requireCharset(label: string | undefined): string | undefined {
   })
 }
 
-/** The standard name; null if it is not known. */
+/** Returns the standard name of an encoding; null if it is not known. */
 export function charsetOf(label: string): string | null {
   try {
     return label.length <= maxLabel ? new TextDecoder(label).encoding : null
@@ -272,7 +272,7 @@ export function charsetOf(label: string): string | null {
 /** Inspected for the format and for UTF-16. */
 const sampleBytes = 4096
 
-/** A byte order mark, or the zero bytes of Latin letters, show UTF-16; null for any other. */
+/** Returns UTF-16 for a byte order mark, or the zero bytes that Latin letters have in it; null for any other. */
 function wideIn(sample: Buffer): string | null {
   const mark = sample.subarray(0, 2).toString('hex')
   if (mark === 'fffe') return 'utf-16le'

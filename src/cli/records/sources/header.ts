@@ -6,7 +6,7 @@ import { pluralise } from '../../terminal/format-text.ts'
 import { type Io, note } from '../../terminal/io.ts'
 import { type ImportFile, sentence } from './file.ts'
 
-/** An import adds them to rejected rows; a file with all of them is an errors file. */
+/** Columns that an import adds to rejected rows; a file with all of them is an errors file. */
 export const addedColumns = ['line', 'code', 'message'] as const
 
 /** Flags whose names differ from their fields: they are accepted as column names, too. */

@@ -28,7 +28,10 @@ interface JsonMeaning extends Pick<Reading, 'map' | 'now' | 'dateFormat'> {
   readonly meanings: ReadonlyMap<string, MeaningOf>
 }
 
-/** JSON lines are https://jsonlines.org. Each value is a record of the API, or a flat one. */
+/**
+ * Reads the rows of a JSON array or of JSON lines (https://jsonlines.org): each is a record of the API, or a flat
+ * one.
+ */
 export async function jsonRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
   const header = dataset.columns.map(({ name }) => name)
   const values = file.format === 'json' ? itemsOf(file) : jsonLines(file)
@@ -119,7 +122,7 @@ function replaceValue(
   setAt(record, path.split('.'), read)
 }
 
-/** Escaped so that reading the cells gives the same values. */
+/** Returns the cells of a record, escaped so that reading them gives the same values. */
 function recordCells({ columns }: Dataset, record: JsonObject): string[] {
   return columns.map((column) => {
     const cell = cellOf(column, valueAt(record, column.path))
@@ -152,7 +155,7 @@ function parsedDocument(name: string, text: string): unknown {
   }
 }
 
-/** A `problem` says why a line is not JSON. */
+/** Parses the lines of a file; a `problem` says why one is not JSON. */
 export async function* jsonLines(
   file: ImportFile,
 ): AsyncGenerator<{ line: number; value: unknown; problem?: string }> {

@@ -85,7 +85,7 @@ export interface MappedTo {
   faultOf(field: MappedField, meaning: string): string | null
 }
 
-/** A local academy has no other choices than those of the contract. */
+/** Returns the fields of a dataset. A local academy has no other choices than those of the contract. */
 export function fieldsOf(dataset: Dataset, isLocal: boolean): MappedTo {
   return {
     columns: dataset.columns,
@@ -235,7 +235,7 @@ function faultOf(column: Column, meaning: string, dataset: Dataset, isLocal: boo
   return [`${message}, not ${JSON.stringify(meaning)}`, ...guess].join('')
 }
 
-/** A tab may be written as `tab` or `\t`. */
+/** Returns a delimiter; a tab may be written as `tab` or `\t`. */
 function delimiterIn(text: string | undefined): string | undefined {
   return text === 'tab' || text === '\\t' ? '\t' : text
 }
@@ -252,7 +252,7 @@ export function withFlags(given: Mapping, flags: FlagValues, to: MappedTo): Mapp
 }
 
 export interface FileMapping extends Mapping {
-  /** None for JSON. */
+  /** Names in the header of a CSV; none for JSON. */
   readonly header: readonly string[]
 }
 

@@ -44,7 +44,7 @@ export interface Rows {
   readonly header: readonly string[]
   /** Names in the file of mapped columns, by column name. */
   readonly labels?: ReadonlyMap<string, string>
-  /** Set if the place of a row is not its line in the file. */
+  /** Returns the place of the row with this `line`, if that is not its line in the file. */
   readonly placeOf?: ImportFile['placeOf']
   readonly delimiter?: string
   readonly paths: ReadonlySet<string>

@@ -9,7 +9,10 @@ interface Sheet {
   readonly isHidden: boolean
 }
 
-/** XLSX (ECMA-376) as CSV: the named sheet, else the first that is not hidden. Throws a UsageError for an uncertain value. */
+/**
+ * Reads one sheet of an XLSX workbook (ECMA-376) as CSV, with the row of each line: the sheet with this name or number, else the first that is not
+ * hidden. Throws a UsageError if it is no workbook, lacks the sheet, or has a cell without a certain value.
+ */
 export async function readWorkbook(
   io: Pick<Io, 'stderr'>,
   { name, path, sheet: wanted }: { name: string; path: string; sheet: string | undefined },
@@ -44,7 +47,7 @@ export async function readWorkbook(
 /** Cells by row and column, both from 0. */
 type Cells = readonly (readonly string[] | undefined)[]
 
-/** A cell may have several lines; `rows` has the row of each. */
+/** Returns the cells as CSV, and the row of each of its lines: a cell may have several. */
 function csvOf(cells: Cells): { readonly text: string; readonly rows: readonly number[] } {
   const width = Math.max(
     0,
@@ -175,7 +178,7 @@ class Workbook {
     return texts
   }
 
-  /** Meaning of numbers by style. */
+  /** Returns what numbers mean in each style. */
   async #formats(): Promise<readonly NumberFormat[]> {
     const codes = new Map<number, string>()
     const formats: NumberFormat[] = []
@@ -222,7 +225,7 @@ interface Handlers {
   close?(tag: string): void
 }
 
-/** Excel specifications and limits. */
+/** Limits of a sheet (Excel specifications and limits). */
 const [maxRows, maxColumns] = [1_048_576, 16_384] as const
 /** Days from 1899-12-30 and from 1904-01-01 to 1970-01-01. */
 const [epoch1900, epoch1904] = [25_569, 24_107] as const

@@ -56,7 +56,7 @@ function requireReadable(given: string, entry: Entry): void {
   throw refusal(given, `${name} is compressed ${ratio} times, as in a zip bomb`, hint)
 }
 
-/** yauzl ends it at the size that the directory names. */
+/** Decompresses a file; yauzl ends it at the size that the directory names. */
 async function* bytesOf(path: string, given: string, entry: Entry): AsyncGenerator<Uint8Array> {
   const zip = await opened(path, given)
   try {

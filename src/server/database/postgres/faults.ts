@@ -22,8 +22,8 @@ const servingStates: readonly (readonly [RegExp, string, number])[] = [
 const untranslatable = ['22021', '22P05']
 
 /**
- * An error of the server or the network becomes 503; any other stays. If the connection was lost, the transaction was
- * rolled back.
+ * Turns an error of the server or the network into 503; returns any other error unchanged. If the connection was
+ * lost, the transaction was rolled back.
  */
 export function servingFaultOf(error: unknown): unknown {
   if (error instanceof PoolExhausted) {
@@ -191,7 +191,10 @@ export function isStalePlan(error: unknown): boolean {
   return sqlStateOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan')
 }
 
-/** PostgreSQL, Appendix A. Undefined for other errors, such as those of the network, whose codes may look the same. */
+/**
+ * Returns the SQLSTATE of an error of PostgreSQL (Appendix A); undefined for other errors, such as those of the
+ * network, whose codes may look the same.
+ */
 export function sqlStateOf(error: unknown): string | undefined {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined

@@ -77,8 +77,8 @@ function storeOn({ client, waitMs }: ReachedPostgres, options: PostgresOptions):
 }
 
 /**
- * PostgreSQL prefers sequential scans for small tables, but under serializable isolation they conflict with every write
- * to the table (PostgreSQL, Serializable Isolation Level).
+ * Discourages sequential scans: PostgreSQL prefers them for small tables, but under serializable isolation they
+ * conflict with every write to the table (PostgreSQL, Serializable Isolation Level).
  */
 function withIndexes(client: ReachedPostgres['client']): ReachedPostgres['client'] {
   return { ...client, options: `${client.options ?? ''} -c enable_seqscan=off`.trim() }
@@ -127,9 +127,11 @@ const lock = 0x6c726e63
 const begin = 'begin isolation level read committed'
 
 /**
- * Step by step; an empty database becomes an academy. Of several servers that start at once one migrates and the others
- * wait for it. True if this one created the academy. Throws DatabaseError for a database from a newer version, and for
- * one of another program.
+ * Migrates a database to the newest version, step by step; an empty one becomes an academy. Of several servers that
+ * start at once one migrates and the others wait for it. True if this one created the academy. Throws DatabaseError
+ * for a database from a newer version, and for one of another program.
+ *
+ * @param shown name of the database in messages
  */
 export async function migrate(
   connection: Connection,

@@ -118,8 +118,10 @@ function giveBack(lease: Lease, end: Promise<void>): Promise<void> {
 const batchRows = 1000
 
 /**
- * A thousand at a time, from one snapshot on a separate connection; the next batch is fetched while the caller handles
- * this one. Throws 503 if no connection is free in time.
+ * Streams rows, a thousand at a time, from one snapshot on a separate connection; the next batch is fetched while the
+ * caller handles this one. Throws 503 if no connection is free in time.
+ *
+ * @param begin statement that begins the transaction
  */
 async function* streamRows(
   connections: Connections,

@@ -237,7 +237,7 @@ export function findPassword(path: string, { host, port, database, user }: Wante
 const field = String.raw`((?:\\.|[^:\\])*):`
 const lineFields = new RegExp(`^${field.repeat(4)}(.*)$`)
 
-/** The last may contain colons; a backslash escapes the next character. */
+/** Splits a line into its five fields. The last may contain colons; a backslash escapes the next character. */
 function fieldsOf(line: string): string[] {
   const [, ...fields] = lineFields.exec(line) ?? []
   return fields.map((text) => text.replace(/\\(.)/g, '$1'))

@@ -38,7 +38,10 @@ export class OpenTransaction {
     }
   }
 
-  /** Why to retry or give up, even if `work` caught it: a conflict, a stale plan, or an unmet condition. */
+  /**
+   * Returns the reason to retry or give up, even if `work` caught it: a conflict, a stale plan, or an unmet
+   * condition.
+   */
   obstacle(): unknown {
     return this.#obstacle
   }

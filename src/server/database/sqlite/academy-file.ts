@@ -87,7 +87,10 @@ const restore = 'Restore it from a backup, or delete it and run the command agai
 const maxLooks = 3
 const betweenLooksMs = 20
 
-/** SQLite would treat zero bytes as empty, and a file without its log as an older state. Throws DatabaseError. */
+/**
+ * Throws DatabaseError for a file that SQLite would silently treat as empty or as an older state: a file of zero
+ * bytes, or one whose write-ahead log is missing.
+ */
 export function requireContent(path: string): void {
   const file = statSync(path)
   if (file.isDirectory()) throw new DatabaseError(path, 'is a directory')
@@ -131,14 +134,14 @@ export type OnUpgrade = (step: number, steps: number) => Promise<void>
 const upgradeCacheKiB = 64 * 1024
 const usualCacheKiB = 2000
 
-/** SQLite, PRAGMA application_id. */
+/** Marks a SQLite file as an academy (SQLite, PRAGMA application_id). */
 export const applicationId = 0x6c726e63
 
 export type StepsFrom = (version: number, path: string) => Promise<readonly SchemaStep[]>
 
 /**
- * Step by step; an empty file becomes an academy. Throws DatabaseError for a version that cannot be upgraded, and for a
- * database of another program.
+ * Migrates an academy in a file to the newest version, step by step; an empty file becomes an academy. Throws
+ * DatabaseError for a version that cannot be upgraded, and for a database of another program.
  */
 export async function migrate(
   database: Store,

@@ -163,7 +163,10 @@ class DatabaseInUse extends Error {
   }
 }
 
-/** A file that is not a valid database counts as unused. Throws DatabaseInUse and DatabaseError. */
+/**
+ * Runs `work` with exclusive use of a database file, after a checkpoint of its log. A file that is not a valid
+ * database counts as unused. Throws DatabaseInUse and DatabaseError.
+ */
 export function withSoleUse(path: string, work: () => void): void {
   const connection = existsSync(path) ? take(path) : null
   try {

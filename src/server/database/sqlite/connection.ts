@@ -75,7 +75,10 @@ export function isDamage(error: unknown): boolean {
   return resultCodeOf(error) === 11
 }
 
-/** A long read prevents SQLite from reusing the log. If a reader is still active, the next call shortens it. */
+/**
+ * Checkpoints and truncates a large write-ahead log: a long read prevents SQLite from reusing it. If a reader is
+ * still active, the next call does it.
+ */
 export function shortenLog(path: string, limitBytes = logLimitBytes): void {
   if (logBytes(path) <= limitBytes) return
   const connection = new DatabaseSync(path, { timeout: 0 })

@@ -260,8 +260,10 @@ interface SharedView {
 }
 
 /**
- * Locking and unlocking the file is most of the cost of a small read; requests that arrive together share a snapshot.
- * `inTurn` runs a function once no transaction is running.
+ * Creates the shared snapshot of a connection. Locking and unlocking the file is most of the cost of a small read;
+ * requests that arrive together share it.
+ *
+ * @param inTurn runs a function once no transaction is running
  */
 function createSharedView(connection: DatabaseSync, inTurn: (work: () => void) => Promise<void>): SharedView {
   const [begin, commit] = [connection.prepare('begin'), connection.prepare('commit')]
